@@ -1,0 +1,29 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { z } from 'zod';
+import { Clock } from '#libs/clock';
+
+const ApiHealth = z.strictObject({
+  ok: z.boolean().meta({ examples: [true] }),
+  uptime: z.number().meta({ description: 'seconds since the start', examples: [12.5] }),
+  pairs: z.array(z.string()).meta({ description: 'ids of the configured pairs', examples: [['BTC-USD']] }),
+});
+type ApiHealth = z.infer<typeof ApiHealth>;
+
+@ApiTags('orchestrator')
+@ApiBearerAuth()
+@Controller('api/health')
+export class ApiHealthController {
+  private readonly startedAt: number;
+
+  constructor(private readonly clock: Clock) {
+    this.startedAt = clock.monotonic();
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Whether the token is right and the orchestrator serves' })
+  @ApiOkResponse({ standardSchema: ApiHealth })
+  read(): ApiHealth {
+    return { ok: true, uptime: (this.clock.monotonic() - this.startedAt) / 1000, pairs: [] };
+  }
+}

@@ -1,0 +1,37 @@
+import { join, relative } from 'node:path';
+import type { Config } from '#libs/config';
+import { buildInfo, isPretty, type Logger } from '#libs/telemetry';
+
+interface Running {
+  readonly config: Config;
+  readonly dataDir: string;
+  readonly address: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+}
+
+/** Tells a newcomer what runs where: a block on a terminal, a log line each elsewhere. */
+export function firstScreen(running: Running, logger: Logger): void {
+  const lines = describeRunning(running);
+  if (isPretty(running.config)) process.stdout.write(`\n${lines.join('\n')}\n\n`);
+  else for (const line of lines) logger.info(line.trim());
+}
+
+function describeRunning({ config, dataDir, address, databaseUrl, redisUrl }: Running): string[] {
+  const tokenPath = relative('.', join(dataDir, 'admin-token'));
+  const token = config.ADMIN_TOKEN ? 'token: ADMIN_TOKEN' : `token in ${tokenPath}`;
+  return [
+    `Flotilla ${buildInfo().version} is up`,
+    `  Admin API  ${address}/api  (${token})`,
+    `  Swagger    ${address}/docs`,
+    `  Health     ${address}/internal/health`,
+    `  Metrics    ${address}/metrics`,
+    `  Postgres   ${where(databaseUrl, config.DATABASE_URL)}`,
+    `  Redis      ${where(redisUrl, config.REDIS_URL)}`,
+    '  Ctrl-C stops everything',
+  ];
+}
+
+function where(url: string, configured: string | undefined): string {
+  return `${new URL(url).host}  (${configured ? 'yours' : 'private'})`;
+}

@@ -1,0 +1,27 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { diskProbe, eventLoopProbe, healthModule, pingProbe } from '#libs/http';
+import type { ProcessContext, Services } from '#libs/process';
+import { loggerModule, metricsModule } from '#libs/telemetry';
+import { ApiHealthController } from './api-health.controller.js';
+
+export function orchestratorModule(parts: {
+  context: ProcessContext;
+  dataDir: string;
+  services: Services;
+}): DynamicModule {
+  const { config, logger, clock } = parts.context;
+  const { database, redis } = parts.services;
+  const probes = [
+    pingProbe('postgres', () => database.ping()),
+    pingProbe('redis', () => redis.ping()),
+    eventLoopProbe(config.EVENT_LOOP_LAG_MS_MAX),
+    diskProbe(parts.dataDir, config.DISK_FREE_BYTES_MIN),
+  ];
+  return {
+    module: class OrchestratorModule {},
+    imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
+    controllers: [ApiHealthController],
+    providers: [{ provide: Clock, useValue: clock }],
+  };
+}

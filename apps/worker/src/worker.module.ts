@@ -1,0 +1,16 @@
+import type { DynamicModule } from '@nestjs/common';
+import { eventLoopProbe, healthModule, pingProbe } from '#libs/http';
+import type { ProcessContext, Services } from '#libs/process';
+import { loggerModule, metricsModule } from '#libs/telemetry';
+
+export function workerModule({ config, logger, clock }: ProcessContext, { database, redis }: Services): DynamicModule {
+  const probes = [
+    pingProbe('postgres', () => database.ping()),
+    pingProbe('redis', () => redis.ping()),
+    eventLoopProbe(config.EVENT_LOOP_LAG_MS_MAX),
+  ];
+  return {
+    module: class WorkerModule {},
+    imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
+  };
+}

@@ -1,0 +1,125 @@
+import { integer, oneOf, text, url, type Kind } from './kind.js';
+
+export interface Setting<T = unknown> {
+  readonly kind: Kind<T>;
+  /** What an unset variable means: a text to be read like any other, or nothing. */
+  readonly default: string | undefined;
+  /** For a setting without a default: what happens when it is not set. */
+  readonly whenUnset?: string;
+  readonly meaning: string;
+  /** A secret's value is never repeated, neither in an error nor in a log. */
+  readonly secret?: true;
+}
+
+const HOUR_MS = 3_600_000;
+const GIB = 2 ** 30;
+
+/** Every variable that Flotilla reads. Times are in milliseconds and sizes in bytes, as the names say. */
+export const settings = {
+  PORT: {
+    kind: integer({ min: 0, max: 65_535 }),
+    default: '3001',
+    meaning: 'port of the orchestrator; 0 takes a free one',
+  },
+  HOST: {
+    kind: text('an IP address or host name', /^[A-Za-z0-9.:_-]+$/),
+    default: '127.0.0.1',
+    meaning: 'address that the orchestrator listens on; 0.0.0.0 opens it to the network',
+  },
+  DATA_DIR: {
+    kind: text('a path', /^[^\0]+$/),
+    default: '.data',
+    meaning: 'folder of the private servers, the admin token and the stores of the workers',
+  },
+  DATABASE_URL: {
+    kind: url('postgres://user:password@host:5432/flotilla', ['postgres:', 'postgresql:']),
+    default: undefined,
+    whenUnset: 'a private Postgres under `DATA_DIR`',
+    meaning: 'Postgres to use instead of the private one',
+    secret: true,
+  },
+  DATABASE_POOL_SIZE: {
+    kind: integer({ min: 1, max: 200 }),
+    default: '10',
+    meaning: 'connections that one process keeps to Postgres at most',
+  },
+  DATABASE_CONNECT_TIMEOUT_MS: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '5000',
+    meaning: 'time allowed for a connection to Postgres',
+  },
+  DATABASE_STATEMENT_TIMEOUT_MS: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'time allowed for one SQL statement',
+  },
+  DATABASE_LOCK_TIMEOUT_MS: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '5000',
+    meaning: 'time allowed for waiting on a lock inside Postgres',
+  },
+  REDIS_URL: {
+    kind: url('redis://:password@host:6379', ['redis:', 'rediss:']),
+    default: undefined,
+    whenUnset: 'a private Redis under `DATA_DIR`',
+    meaning: 'Redis to use instead of the private one',
+    secret: true,
+  },
+  ADMIN_TOKEN: {
+    kind: text('printable characters without blanks', /^[\x21-\x7e]+$/),
+    default: undefined,
+    whenUnset: 'generated into `DATA_DIR/admin-token`',
+    meaning: 'bearer token that opens every route under `/api`',
+    secret: true,
+  },
+  AUTH_FAILURES_PER_MINUTE_MAX: {
+    kind: integer({ min: 1, max: 100_000 }),
+    default: '20',
+    meaning: 'refused tokens per address and minute; further ones are answered with 429',
+  },
+  HTTP_BODY_BYTES_MAX: {
+    kind: integer({ min: 1024, max: GIB }),
+    default: '262144',
+    meaning: 'largest request body',
+  },
+  DRAIN_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '500',
+    meaning: 'on stop: time between readiness turning red and the listener closing',
+  },
+  SHUTDOWN_GRACE_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'on stop: time allowed for work in flight',
+  },
+  EVENT_LOOP_LAG_MS_MAX: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '1000',
+    meaning: 'readiness turns red when the event loop lags by more',
+  },
+  DISK_FREE_BYTES_MIN: {
+    kind: integer({ min: 0, max: 1024 * GIB }),
+    default: '268435456',
+    meaning: 'start is refused, and readiness red, when `DATA_DIR` has less space left',
+  },
+  LOG_LEVEL: {
+    kind: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    default: 'info',
+    meaning: 'least severe message to log',
+  },
+  LOG_FORMAT: {
+    kind: oneOf(['auto', 'json', 'pretty']),
+    default: 'auto',
+    meaning: 'auto is pretty on a terminal and JSON elsewhere',
+  },
+} as const satisfies Record<string, Setting>;
+
+/** The reference table of the README, in Markdown. */
+export function settingsTable(): string {
+  const rows = Object.entries<Setting>(settings).map(([name, setting]) => {
+    const unset = setting.default === undefined ? (setting.whenUnset ?? '') : `\`${setting.default}\``;
+    const meaning = setting.secret ? `${setting.meaning} (secret)` : setting.meaning;
+    return `| \`${name}\` | ${unset} | ${meaning} | ${setting.kind.allowed} |`;
+  });
+  return ['| name | default | meaning | allowed |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}

@@ -1,0 +1,3 @@
+export { Database, type Tx } from './src/database.js';
+export { migrate } from './src/migrate.js';
+export { isUniqueViolation, SQLSTATE, sqlStateOf } from './src/sqlstate.js';

@@ -1,0 +1,44 @@
+import { DataSource, type EntityManager } from 'typeorm';
+import { dataSourceOptions, type ConnectionSettings } from './connection.js';
+import { DatabaseUnavailable } from './database-error.js';
+import { APP_ROLE } from './roles.js';
+
+/** An open transaction. Every verb that writes takes one as its first argument. */
+export type Tx = EntityManager;
+
+/** The pool of one process, working as the application's role. Lost connections are replaced by new ones. */
+export class Database {
+  private constructor(private readonly source: DataSource) {}
+
+  static async open(
+    settings: Omit<ConnectionSettings, 'role'>,
+    observer: { lost(error: Error): void },
+  ): Promise<Database> {
+    const source = new DataSource(
+      dataSourceOptions({ ...settings, role: APP_ROLE }, { poolErrorHandler: (error: Error) => observer.lost(error) }),
+    );
+    try {
+      await source.initialize();
+    } catch (error) {
+      throw new DatabaseUnavailable(settings.url, error);
+    }
+    return new Database(source);
+  }
+
+  /**
+   * The one way to open a transaction. It commits when the work resolves and rolls back when it rejects; a commit
+   * whose answer is lost rejects too, so whatever the work does must be safe to do again.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.source.transaction('READ COMMITTED', work);
+  }
+
+  /** Resolves when Postgres answers. */
+  async ping(): Promise<void> {
+    await this.source.query('select 1');
+  }
+
+  async close(): Promise<void> {
+    if (this.source.isInitialized) await this.source.destroy();
+  }
+}

@@ -1,0 +1,23 @@
+import type { DynamicModule } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import type { Clock } from '#libs/clock';
+import { Drain } from './drain.js';
+import type { HealthProbe } from './health-probe.js';
+import { HEALTH_PROBES, HealthController } from './health.controller.js';
+
+/** Serves /internal/health and /internal/live. On stop, readiness is red for drainMs before the listener closes. */
+export function healthModule(options: {
+  probes: readonly HealthProbe[];
+  clock: Clock;
+  drainMs: number;
+}): DynamicModule {
+  return {
+    module: class HealthModule {},
+    imports: [TerminusModule.forRoot({ logger: false })],
+    controllers: [HealthController],
+    providers: [
+      { provide: HEALTH_PROBES, useValue: options.probes },
+      { provide: Drain, useValue: new Drain(options.clock, options.drainMs) },
+    ],
+  };
+}

@@ -1,0 +1,31 @@
+import { STATUS_CODES } from 'node:http';
+
+/** The body of every error, as RFC 9457 describes it. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Finds the lines of this request in the log. */
+  readonly requestId: string;
+  /** One entry per faulty field of the request. */
+  readonly errors?: readonly FieldError[];
+}
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+export function problem(fault: {
+  status: number;
+  detail: string;
+  requestId: string;
+  errors?: readonly FieldError[] | undefined;
+}): Problem {
+  const { status, detail, requestId, errors } = fault;
+  const title = STATUS_CODES[status] ?? 'Error';
+  return { type: 'about:blank', title, status, detail, requestId, ...(errors && { errors }) };
+}

@@ -1,0 +1,1 @@
+export { Decimal, InvalidDecimal, type Rounding } from './src/decimal.js';

@@ -1,0 +1,1 @@
+export { OperatorError } from './src/operator-error.js';

@@ -1,0 +1,4 @@
+import { LeastPrivilege } from './0001-least-privilege.js';
+
+/** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
+export const migrations = [LeastPrivilege];
