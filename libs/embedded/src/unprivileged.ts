@@ -49,7 +49,10 @@ export function commandAs(
     );
   }
   const capability = heldCapability();
-  const capabilities = capability ? [`--inh-caps=-all,+${capability}`, `--ambient-caps=-all,+${capability}`] : [];
+  // Without no_setuid_fixup the kernel ignores the capability in access(2), by which Postgres finds its own programs.
+  const capabilities = capability
+    ? [`--inh-caps=-all,+${capability}`, `--ambient-caps=-all,+${capability}`, '--securebits=+no_setuid_fixup']
+    : [];
   return [setpriv, `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...capabilities, '--', ...command];
 }
 
