@@ -68,7 +68,7 @@ function requestLogging(logger: Logger): DynamicModule {
     pinoHttp: {
       logger,
       // Probes and scrapes come every few seconds and say nothing.
-      autoLogging: { ignore: (request) => /^\/(internal\/|metrics)/.test(request.url ?? '') },
+      autoLogging: { ignore: (request) => /^\/(internal\/|metrics)/.test(pathOf(request)) },
       customLogLevel: (_request, response, error) =>
         error || response.statusCode >= 500 ? 'error' : response.statusCode >= 400 ? 'warn' : 'info',
       quietReqLogger: true,
@@ -79,4 +79,9 @@ function requestLogging(logger: Logger): DynamicModule {
       },
     },
   });
+}
+
+/** Middleware on Fastify sees the address without what matched; the whole one is kept beside it. */
+function pathOf(request: { url?: string | undefined; originalUrl?: string }): string {
+  return request.originalUrl ?? request.url ?? '';
 }
