@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -20,7 +21,8 @@ async function up(dataDir = privateDataDir(), env: Record<string, string> = {}) 
 /** A system on servers that exist already. */
 async function upOnServersOfOthers(env: Record<string, string> = {}) {
   const { url } = await createTestDatabase({ template: 'template0' });
-  return up(temporaryFolder(), { DATABASE_URL: url, REDIS_URL: inject('redisUrl'), ...env });
+  const KEY_PREFIX = `t${randomBytes(4).toString('hex')}`;
+  return up(temporaryFolder(), { DATABASE_URL: url, REDIS_URL: inject('redisUrl'), KEY_PREFIX, ...env });
 }
 
 async function addressOf(orchestrator: Started): Promise<string> {
@@ -71,10 +73,10 @@ describe('a first start', () => {
 
     expect((await fetch(`${address}/api/health`)).status).toBe(401);
     const answer = await fetch(`${address}/api/health`, { headers: { authorization: `Bearer ${token}` } });
-    expect(await answer.json()).toEqual({ ok: true, uptime: expect.any(Number), pairs: [] });
+    expect(await answer.json()).toEqual({ ok: true, uptime: expect.any(Number), pairs: ['BTC-USD', 'ETH-USD'] });
 
     expect(await orchestrator.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(readdirSync(dataDir).sort()).toEqual(['admin-token', 'postgres', 'redis']);
+    expect(readdirSync(dataDir).filter((name) => /lock|token|wal|pid/.test(name))).toEqual(['admin-token']);
     expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
     expect(existsSync(join(dataDir, 'redis', 'redis.pid'))).toBe(false);
     await expect(fetch(address)).rejects.toThrow();
@@ -100,9 +102,9 @@ describe('kill -9', () => {
 describe('a running system', () => {
   it('is not joined by a second orchestrator on the same folder, which leaves it alone', async () => {
     const { orchestrator, dataDir, address } = await up();
-    expect(await refusal({ DATA_DIR: dataDir })).toContain(
-      `An orchestrator is already running on DATA_DIR ${dataDir} (process ${orchestrator.pid})`,
-    );
+    const output = await refusal({ DATA_DIR: dataDir });
+    expect(output).toContain('An orchestrator is already running: btr:orchestrator:lock is held by');
+    expect(output).toContain(`(process ${orchestrator.pid})`);
     expect((await fetch(`${address}/internal/health`)).status).toBe(200);
   });
 
@@ -168,7 +170,8 @@ describe('a start that cannot succeed says why in one sentence', () => {
     await new Promise((listening) => server.once('listening', listening));
     const { port } = server.address() as AddressInfo;
     const { url } = await createTestDatabase();
-    const output = await refusal({ PORT: String(port), DATABASE_URL: url, REDIS_URL: inject('redisUrl') });
+    const KEY_PREFIX = `t${randomBytes(4).toString('hex')}`;
+    const output = await refusal({ PORT: String(port), DATABASE_URL: url, REDIS_URL: inject('redisUrl'), KEY_PREFIX });
     expect(output).toContain(`Port ${port} on 127.0.0.1 is taken by another program. Stop that program, or set PORT`);
   });
 
@@ -209,34 +212,4 @@ describe('a start that cannot succeed says why in one sentence', () => {
       /has \d+ MiB of space left and needs 1048576 MiB/,
     );
   });
-});
-
-describe('a worker started by hand', () => {
-  it('finds the servers of its DATA_DIR and serves health until told to stop', async () => {
-    const { dataDir } = await up();
-    const worker = startApp('worker', { env: { DATA_DIR: dataDir }, args: ['pair', 'BTC-USD'] });
-    const [, address] = await worker.says(/Worker pair BTC-USD is up: (http:\/\/127\.0\.0\.1:\d+)/);
-    expect((await fetch(`${address}/internal/health`)).status).toBe(200);
-    expect(await (await fetch(`${address}/metrics`)).text()).toContain('flotilla_build_info');
-    expect(await worker.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
-
-  it('says what it misses where no orchestrator runs', async () => {
-    const dataDir = temporaryFolder();
-    rmSync(dataDir, { recursive: true });
-    const worker = startApp('worker', { env: { DATA_DIR: dataDir }, args: ['pair', 'BTC-USD'] });
-    expect((await worker.exited).code).toBe(1);
-    expect(worker.output).toContain(
-      `No Postgres runs on DATA_DIR ${dataDir}. Start the orchestrator first (npm start)`,
-    );
-  });
-
-  it.each([[], ['pair'], ['boat', 'BTC-USD'], ['pair', '../etc'], ['pair', 'a', 'b']])(
-    'refuses the command line "%s %s"',
-    async (...args) => {
-      const worker = startApp('worker', { env: {}, args: args.filter((arg) => typeof arg === 'string') });
-      expect((await worker.exited).code).toBe(2);
-      expect(worker.output).toContain('Usage: worker <kind> <id>');
-    },
-  );
 });

@@ -1,2 +1,2 @@
 export { aborted, runProcess, type ProcessContext } from './src/run-process.js';
-export { openServices, type Services } from './src/services.js';
+export { connectDatabase, connectRedis, type Services } from './src/services.js';

@@ -1,1 +1,2 @@
 export { openRedis, type Redis } from './src/redis.js';
+export { transportOptions } from './src/transport-options.js';

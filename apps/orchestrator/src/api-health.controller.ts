@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import { Clock } from '#libs/clock';
+import { FleetKeeper } from './fleet-keeper.js';
 
 const ApiHealth = z.strictObject({
   ok: z.boolean().meta({ examples: [true] }),
@@ -16,14 +17,18 @@ type ApiHealth = z.infer<typeof ApiHealth>;
 export class ApiHealthController {
   private readonly startedAt: number;
 
-  constructor(private readonly clock: Clock) {
+  constructor(
+    private readonly clock: Clock,
+    private readonly keeper: FleetKeeper,
+  ) {
     this.startedAt = clock.monotonic();
   }
 
   @Get()
   @ApiOperation({ summary: 'Whether the token is right and the orchestrator serves' })
   @ApiOkResponse({ standardSchema: ApiHealth })
-  read(): ApiHealth {
-    return { ok: true, uptime: (this.clock.monotonic() - this.startedAt) / 1000, pairs: [] };
+  async read(): Promise<ApiHealth> {
+    const pairs = await this.keeper.configs.list();
+    return { ok: true, uptime: (this.clock.monotonic() - this.startedAt) / 1000, pairs: pairs.map(({ id }) => id) };
   }
 }

@@ -8,6 +8,7 @@ interface Running {
   readonly address: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  readonly workers: number;
 }
 
 /** Tells a newcomer what runs where: a block on a terminal, a log line each elsewhere. */
@@ -17,7 +18,7 @@ export function firstScreen(running: Running, logger: Logger): void {
   else for (const line of lines) logger.info(line.trim());
 }
 
-function describeRunning({ config, dataDir, address, databaseUrl, redisUrl }: Running): string[] {
+function describeRunning({ config, dataDir, address, databaseUrl, redisUrl, workers }: Running): string[] {
   const tokenPath = relative('.', join(dataDir, 'admin-token'));
   const token = config.ADMIN_TOKEN ? 'token: ADMIN_TOKEN' : `token in ${tokenPath}`;
   return [
@@ -26,6 +27,7 @@ function describeRunning({ config, dataDir, address, databaseUrl, redisUrl }: Ru
     `  Swagger    ${address}/docs`,
     `  Health     ${address}/internal/health`,
     `  Metrics    ${address}/metrics`,
+    `  Workers    ${workers}, what they say lies in ${relative('.', join(dataDir, 'logs'))}`,
     `  Postgres   ${where(databaseUrl, config.DATABASE_URL)}`,
     `  Redis      ${where(redisUrl, config.REDIS_URL)}`,
     '  Ctrl-C stops everything',

@@ -2,6 +2,5 @@ import { enableCompileCache } from 'node:module';
 
 // Before anything else is imported: what Node compiles now, it finds compiled at the next start.
 enableCompileCache();
-const { runProcess } = await import('#libs/process');
-const { runOrchestrator } = await import('./orchestrator.js');
-process.exit(await runProcess({ process: 'orchestrator' }, runOrchestrator));
+const { main } = await import('./run.js');
+process.exit(await main(process.argv.slice(2)));

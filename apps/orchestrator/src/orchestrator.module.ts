@@ -4,11 +4,19 @@ import { diskProbe, eventLoopProbe, healthModule, pingProbe } from '#libs/http';
 import type { ProcessContext, Services } from '#libs/process';
 import { loggerModule, metricsModule } from '#libs/telemetry';
 import { ApiHealthController } from './api-health.controller.js';
+import { FleetKeeper } from './fleet-keeper.js';
+import { OrchestratorController } from './orchestrator.controller.js';
+import { PairConfigController } from './pair-config.controller.js';
+import { PairController } from './pair.controller.js';
+import { TargetsController } from './targets.controller.js';
+import { WorkerClient } from './worker-client.js';
 
 export function orchestratorModule(parts: {
   context: ProcessContext;
   dataDir: string;
   services: Services;
+  keeper: FleetKeeper;
+  workers: WorkerClient;
 }): DynamicModule {
   const { config, logger, clock } = parts.context;
   const { database, redis } = parts.services;
@@ -21,7 +29,11 @@ export function orchestratorModule(parts: {
   return {
     module: class OrchestratorModule {},
     imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
-    controllers: [ApiHealthController],
-    providers: [{ provide: Clock, useValue: clock }],
+    controllers: [ApiHealthController, OrchestratorController, PairConfigController, PairController, TargetsController],
+    providers: [
+      { provide: Clock, useValue: clock },
+      { provide: FleetKeeper, useValue: parts.keeper },
+      { provide: WorkerClient, useValue: parts.workers },
+    ],
   };
 }

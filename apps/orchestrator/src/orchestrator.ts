@@ -1,61 +1,89 @@
 import { join } from 'node:path';
-import type { Clock } from '#libs/clock';
 import { migrate } from '#libs/database';
-import { DataDirectoryLock, EmbeddedServers, prepareDataDirectory, readOrCreateSecret } from '#libs/embedded';
+import { prepareDataDirectory, readOrCreateSecret } from '#libs/embedded';
+import { fleetKeys } from '#libs/fleet';
 import { closeWithin, createHttpApp, guardApi, listen } from '#libs/http';
-import { aborted, openServices, type ProcessContext } from '#libs/process';
-import type { Logger } from '#libs/telemetry';
+import { OperatorError } from '#libs/operator';
+import { aborted, connectDatabase, connectRedis, type ProcessContext, type Services } from '#libs/process';
 import { migrations } from '#migrations';
 import { describeApi } from './api-description.js';
 import { firstScreen } from './first-screen.js';
+import { FleetKeeper } from './fleet-keeper.js';
 import { orchestratorModule } from './orchestrator.module.js';
+import { PrivateServers } from './private-servers.js';
+import { Singleton } from './singleton.js';
+import { WorkerClient } from './worker-client.js';
 
 const APPLICATION_NAME = 'flotilla orchestrator';
+
+type Urls = Awaited<ReturnType<PrivateServers['open']>>;
 
 /**
  * Brings everything up in order, serves until told to stop, and takes everything down in reverse, whether it was told
  * to or failed half way: each step leaves behind how to undo it.
  */
-export async function runOrchestrator(context: ProcessContext): Promise<void> {
-  const { config, logger, clock, stopping } = context;
+export async function runOrchestrator(context: ProcessContext, options: { standby: boolean }): Promise<void> {
+  const { config, logger, stopping } = context;
   await using undo = new AsyncDisposableStack();
   const dataDir = prepareDataDirectory(config.DATA_DIR, config.DISK_FREE_BYTES_MIN);
-  const lock = DataDirectoryLock.acquire(dataDir);
-  undo.defer(() => lock.release());
-
-  const servers = embeddedServers(dataDir, clock, logger);
-  undo.defer(() => servers.stop());
-  const databaseUrl = config.DATABASE_URL ?? (await servers.startPostgres());
-  const redisUrl = config.REDIS_URL ?? (await servers.startRedis());
+  const servers = new PrivateServers(context, dataDir);
+  // Set when another orchestrator takes over: what it needs is then left running.
+  let hasSuccessor = false;
+  undo.defer(() => (hasSuccessor ? servers.leave() : servers.stop()));
+  const urls = await servers.open();
   if (stopping.aborted) return;
 
+  const redis = await connectRedis(context, urls.redisUrl, undo);
+  const singleton = new Singleton(context, redis, { key: fleetKeys(config.KEY_PREFIX).orchestratorLock, dataDir });
+  const lock = await singleton.acquire(options);
+  if (!lock) return;
+  undo.defer(async () => {
+    if (!hasSuccessor) await singleton.release(lock).catch(() => undefined);
+  });
+  await migrateDatabase(context, urls);
+  const database = await connectDatabase(context, { url: urls.databaseUrl, applicationName: APPLICATION_NAME }, undo);
+  const services = { database, redis };
+
+  const keeper = new FleetKeeper(context, { services, lock, dataDir, urls, eachTick: () => servers.tryOwn() });
+  undo.defer(() => (hasSuccessor ? keeper.abandon() : keeper.stop()));
+  await keeper.start();
+  const address = await serve(context, { services, keeper, urls, dataDir }, undo);
+  firstScreen({ config, dataDir, address, ...urls, workers: keeper.fleet.list().length }, logger);
+
+  await aborted(AbortSignal.any([stopping, keeper.lostSignal]));
+  hasSuccessor = keeper.lostSignal.aborted;
+  if (!hasSuccessor) {
+    logger.info('Stopping: readiness is red, requests in flight are finished, workers are told to stop');
+    return;
+  }
+  throw new OperatorError(
+    'The lock of the orchestrator is lost: this process was paused for too long, or another one took over. Workers run on.',
+  );
+}
+
+async function migrateDatabase({ config, logger }: ProcessContext, { databaseUrl }: Urls): Promise<void> {
   const connection = {
     url: databaseUrl,
     applicationName: APPLICATION_NAME,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
   };
   for (const name of await migrate(connection, migrations)) logger.info(`Migrated the database: ${name}`);
-  const services = await openServices(context, { databaseUrl, redisUrl, applicationName: APPLICATION_NAME }, undo);
+}
 
-  const adminToken = config.ADMIN_TOKEN ?? readOrCreateSecret(join(dataDir, 'admin-token'));
-  const app = await createHttpApp(orchestratorModule({ context, dataDir, services }), {
+async function serve(
+  context: ProcessContext,
+  parts: { services: Services; keeper: FleetKeeper; urls: Urls; dataDir: string },
+  undo: AsyncDisposableStack,
+): Promise<string> {
+  const { config, clock } = context;
+  const adminToken = config.ADMIN_TOKEN ?? readOrCreateSecret(join(parts.dataDir, 'admin-token'));
+  const workers = new WorkerClient(parts.urls.redisUrl, config.KEY_PREFIX);
+  undo.defer(() => workers.close());
+  const app = await createHttpApp(orchestratorModule({ context, ...parts, workers }), {
     bodyBytesMax: config.HTTP_BODY_BYTES_MAX,
   });
   undo.defer(() => closeWithin(app, { graceMs: config.SHUTDOWN_GRACE_MS, clock }));
   guardApi(app, { adminToken, failuresPerMinuteMax: config.AUTH_FAILURES_PER_MINUTE_MAX, clock });
   describeApi(app);
-  const address = await listen(app, { host: config.HOST, port: config.PORT });
-  servers.watch();
-
-  firstScreen({ config, dataDir, address, databaseUrl, redisUrl }, logger);
-  await aborted(stopping);
-  logger.info('Stopping: readiness is red, requests in flight are finished');
-}
-
-function embeddedServers(dataDir: string, clock: Clock, logger: Logger): EmbeddedServers {
-  return new EmbeddedServers(dataDir, clock, {
-    progress: (message) => logger.info(message),
-    died: (name) => logger.error(`The private ${name} died; starting it again`),
-    failed: (name, error) => logger.error({ err: error }, `The private ${name} could not be started again`),
-  });
+  return listen(app, { host: config.HOST, port: config.PORT });
 }

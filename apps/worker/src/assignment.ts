@@ -1,6 +1,8 @@
-const KINDS = ['pair', 'ingest', 'executor'] as const;
+import { PairId } from '#libs/fleet';
 
-/** What one worker process is there for: a pair to trade, a shard to ingest, a generation of the executor. */
+/** The kinds of worker that this program can be. */
+const KINDS = ['pair'] as const;
+
 export interface Assignment {
   readonly kind: (typeof KINDS)[number];
   readonly id: string;
@@ -9,19 +11,13 @@ export interface Assignment {
 export const USAGE = `Usage: worker <kind> <id>
 
   kind   ${KINDS.join(', ')}
-  id     what to work on, such as BTC-USD for a pair
+  id     what to work on, such as BTC-USD
 
 The orchestrator starts workers by itself. One started by hand needs DATABASE_URL and REDIS_URL, or an
 orchestrator that runs on the same DATA_DIR.`;
 
 export function parseAssignment(args: readonly string[]): Assignment | undefined {
   const kind = KINDS.find((known) => known === args[0]);
-  const id = args[1];
-  // The id becomes part of file names and of Redis keys.
-  if (!kind || id === undefined || args.length > 2 || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) return undefined;
-  return { kind, id };
-}
-
-export function describeAssignment({ kind, id }: Assignment): string {
-  return `${kind} ${id}`;
+  const id = PairId.safeParse(args[1]);
+  return kind && id.success && args.length === 2 ? { kind, id: id.data } : undefined;
 }

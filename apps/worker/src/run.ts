@@ -1,6 +1,6 @@
 import { runProcess } from '#libs/process';
-import { describeAssignment, parseAssignment, USAGE } from './assignment.js';
-import { runWorker } from './worker.js';
+import { parseAssignment, USAGE } from './assignment.js';
+import { runPairWorker } from './pair-worker.js';
 
 /** Returns the exit code: 2 for a command line that makes no sense. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -13,7 +13,6 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`Expected a kind of worker and an id, got "${args.join(' ')}".\n${USAGE}\n`);
     return 2;
   }
-  return runProcess({ process: 'worker', worker: describeAssignment(assignment) }, (context) =>
-    runWorker(context, assignment),
-  );
+  const { kind, id } = assignment;
+  return runProcess({ process: 'worker', worker: `${kind} ${id}` }, (context) => runPairWorker(context, id));
 }

@@ -1,9 +1,13 @@
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { eventLoopProbe, healthModule, pingProbe } from '#libs/http';
 import type { ProcessContext, Services } from '#libs/process';
 import { loggerModule, metricsModule } from '#libs/telemetry';
 
-export function workerModule({ config, logger, clock }: ProcessContext, { database, redis }: Services): DynamicModule {
+export function workerModule(
+  { config, logger, clock }: ProcessContext,
+  { database, redis }: Services,
+  requests: Type,
+): DynamicModule {
   const probes = [
     pingProbe('postgres', () => database.ping()),
     pingProbe('redis', () => redis.ping()),
@@ -11,6 +15,7 @@ export function workerModule({ config, logger, clock }: ProcessContext, { databa
   ];
   return {
     module: class WorkerModule {},
-    imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
+    imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: 0 })],
+    controllers: [requests],
   };
 }

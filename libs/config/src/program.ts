@@ -30,6 +30,11 @@ export function bareEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(entries), LANG: 'C.UTF-8' };
 }
 
+/** Our whole environment with changes on top, for a process of our own. */
+export function childEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes };
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -92,6 +92,78 @@ export const settings = {
     default: '30000',
     meaning: 'on stop: time allowed for work in flight',
   },
+  KEY_PREFIX: {
+    kind: text('letters, digits, dots and dashes', /^[A-Za-z0-9._-]{1,32}$/),
+    default: 'btr',
+    meaning: 'first part of every Redis key and channel',
+  },
+  PAIRS_FILE: {
+    kind: text('a path', /^[^\0]+$/),
+    default: undefined,
+    whenUnset: 'pairs are managed through the API',
+    meaning: 'YAML file that declares the pairs; it then rules, and the API only reads them',
+  },
+  INTERVAL_SEC: {
+    kind: integer({ min: 1, max: 86_400 }),
+    default: undefined,
+    whenUnset: "each pair's own",
+    meaning: 'seconds between two cycles of a strategy, for all pairs',
+  },
+  ORCHESTRATOR_LOCK_TTL_MS: {
+    kind: integer({ min: 100, max: HOUR_MS }),
+    default: '30000',
+    meaning: "half the life of the orchestrator's lock in Redis",
+  },
+  HEALTH_CHECK_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'time between two ticks of the fleet, each of which renews the lock',
+  },
+  HEARTBEAT_TIMEOUT_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'half the age at which a worker without a heartbeat is killed',
+  },
+  WORKER_LOCK_TTL_MS: {
+    kind: integer({ min: 100, max: 24 * HOUR_MS }),
+    default: '900000',
+    meaning: "life of a worker's lock in Redis, renewed with every heartbeat",
+  },
+  WORKER_HEARTBEAT_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '15000',
+    meaning: 'time between two heartbeats of a worker',
+  },
+  WORKER_HEARTBEAT_TTL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '45000',
+    meaning: 'life of a heartbeat in Redis',
+  },
+  WORKER_STATE_TTL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '60000',
+    meaning: "life of a worker's state in Redis",
+  },
+  WORKER_STARTS_MAX: {
+    kind: integer({ min: 1, max: 1000 }),
+    default: '4',
+    meaning: 'workers that start up at the same time',
+  },
+  RESPAWN_BASE_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'a worker that failed n times in a row is started again after this × 2^n',
+  },
+  RESPAWN_MAX_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '300000',
+    meaning: 'longest such delay',
+  },
+  RESPAWN_MAX_FAILURES: {
+    kind: integer({ min: 1, max: 1_000_000 }),
+    default: '20',
+    meaning: 'failures in a row after which a worker is given up',
+  },
   EVENT_LOOP_LAG_MS_MAX: {
     kind: integer({ min: 1, max: HOUR_MS }),
     default: '1000',

@@ -60,9 +60,14 @@ export class EmbeddedServers {
     }
   }
 
-  async stop(): Promise<void> {
+  /** Stops looking after the servers and leaves them running. */
+  async unwatch(): Promise<void> {
     this.abort.abort();
     await this.watching;
+  }
+
+  async stop(): Promise<void> {
+    await this.unwatch();
     for (const server of [...this.servers.values()].reverse()) await server.stop();
     this.servers.clear();
   }

@@ -7,16 +7,15 @@ export interface Services {
   readonly redis: Redis;
 }
 
-/** Connects to both servers; closing them is left on the stack. */
-export async function openServices(
+/** Connects to a migrated database; closing it is left on the stack. */
+export async function connectDatabase(
   { config, logger }: ProcessContext,
-  at: { databaseUrl: string; redisUrl: string; applicationName: string },
+  at: { url: string; applicationName: string },
   undo: AsyncDisposableStack,
-): Promise<Services> {
+): Promise<Database> {
   const database = await Database.open(
     {
-      url: at.databaseUrl,
-      applicationName: at.applicationName,
+      ...at,
       poolSize: config.DATABASE_POOL_SIZE,
       connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
       statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
@@ -25,10 +24,19 @@ export async function openServices(
     { lost: (error) => logger.warn({ err: error }, 'Lost a connection to Postgres; the next query opens a new one') },
   );
   undo.defer(() => database.close());
-  const redis = await openRedis(at.redisUrl, {
+  return database;
+}
+
+/** Connects to Redis; closing it is left on the stack. */
+export async function connectRedis(
+  { logger }: ProcessContext,
+  url: string,
+  undo: AsyncDisposableStack,
+): Promise<Redis> {
+  const redis = await openRedis(url, {
     lost: (error) => logger.warn({ err: error }, 'Lost the connection to Redis; trying again'),
     restored: () => logger.info('Redis is back'),
   });
   undo.defer(() => redis.disconnect());
-  return { database, redis };
+  return redis;
 }

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Logger } from 'nestjs-pino';
 
 /** Where Nest tells how it builds itself: many lines at each start that help only whoever works on the modules. */
-const BUILDING = new Set(['InstanceLoader', 'NestApplication', 'NestFactory', 'RouterExplorer', 'RoutesResolver']);
+const BUILDING = new Set([
+  'InstanceLoader',
+  'NestApplication',
+  'NestFactory',
+  'NestMicroservice',
+  'RouterExplorer',
+  'RoutesResolver',
+  'Server',
+]);
 
 @Injectable()
 export class NestLogger extends Logger {

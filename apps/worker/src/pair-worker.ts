@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  ControlChannel,
+  fleetKeys,
+  Heartbeat,
+  PairConfigs,
+  revisionOf,
+  type Pair,
+  type WorkerState,
+} from '#libs/fleet';
+import { RedisLocks, type RedisLock } from '#libs/locks';
+import { OperatorError } from '#libs/operator';
+import { aborted, connectDatabase, connectRedis, type ProcessContext } from '#libs/process';
+import type { Redis } from '#libs/redis';
+import { Supervisor } from '#libs/supervision';
+import { listenForCommands } from './pair-commands.js';
+import { PairCycle } from './pair-cycle.js';
+import { PairStatus } from './pair-status.js';
+import { heartbeatTask, tradingTask } from './pair-tasks.js';
+import { PairStore, RETENTION_DAYS } from './pair/pair-store.js';
+import { locateServers } from './servers.js';
+import { serveWorker } from './worker-server.js';
+
+const DAY_MS = 86_400_000;
+const RESTART_WISH_TTL_MS = 60_000;
+
+/**
+ * Works on one pair: takes its lock, opens its store, beats, listens for commands, and runs its cycle until it is told
+ * to stop. Then it finishes the cycle it is in, says that it stopped, and makes room for the next.
+ */
+export async function runPairWorker(context: ProcessContext, id: string): Promise<void> {
+  const { config, clock, logger, stopping } = context;
+  await using undo = new AsyncDisposableStack();
+  const { databaseUrl, redisUrl } = await locateServers(context);
+  const database = await connectDatabase(context, { url: databaseUrl, applicationName: `flotilla pair ${id}` }, undo);
+  const redis = await connectRedis(context, redisUrl, undo);
+  const configs = new PairConfigs(database, config.PAIRS_FILE);
+  const pair = await getPair(configs, id);
+  const keys = fleetKeys(config.KEY_PREFIX);
+  const lock = await acquireLock(context, redis, keys.workerLock(id));
+  undo.defer(async () => void (await lock.release().catch(() => undefined)));
+  const store = openStore(context, id, undo);
+
+  const status = new PairStatus({ pairId: id, revision: revisionOf(pair), epoch: store.latestEpoch() }, clock);
+  const supervisor = supervise(context);
+  const report = (): WorkerState => status.report('running', supervisor.getAllTaskStatuses());
+  status.healthPort = await serveWorker(
+    context,
+    { services: { database, redis }, redisUrl, id, report, drain: () => (status.isDraining = true) },
+    undo,
+  );
+  const ttls = { heartbeatTtlMs: config.WORKER_HEARTBEAT_TTL_MS, stateTtlMs: config.WORKER_STATE_TTL_MS };
+  const heartbeat = new Heartbeat({ redis, clock, keys, id, lock, ...ttls });
+  const [told, lost] = [new AbortController(), new AbortController()];
+  const unsubscribe = await listenForCommands(new ControlChannel(redis, keys.control), {
+    id,
+    revision: revisionOf(pair),
+    configs,
+    logger,
+    stop: () => told.abort(),
+    wishRestart: async () => void (await redis.set(keys.restarting(id), '1', 'PX', RESTART_WISH_TTL_MS)),
+  });
+  undo.defer(unsubscribe);
+  supervisor.addTask('heartbeat', heartbeatTask(context, { heartbeat, report }, lost));
+  const cycle = new PairCycle(pair, store, clock);
+  supervisor.addTask('trading', tradingTask(context, { heartbeat, status, report }, { pair, lock, cycle }));
+  supervisor.start();
+  logger.info(`Worker pair ${id} is up: http://127.0.0.1:${status.healthPort}/internal/health`);
+
+  await aborted(AbortSignal.any([stopping, told.signal, lost.signal]));
+  const { stillRunning } = await supervisor.shutdown();
+  if (stillRunning.length > 0) logger.warn(`Stopping although these did not finish: ${stillRunning.join(', ')}`);
+  if (lost.signal.aborted) {
+    throw new OperatorError(
+      `The lock of pair ${id} is lost: another process took over, or this one was paused for long.`,
+    );
+  }
+  await heartbeat
+    .end(status.report('stopped', supervisor.getAllTaskStatuses()))
+    .catch((error: unknown) => logger.warn({ err: error }, 'Redis could not be told of the stop'));
+  logger.info('Stopped');
+}
+
+async function getPair(configs: PairConfigs, id: string): Promise<Pair> {
+  const pair = await configs.find(id);
+  if (pair) return pair;
+  throw new OperatorError(
+    `No pair "${id}" is configured. Configure it with PUT /api/config/pairs/${id} or in PAIRS_FILE.`,
+  );
+}
+
+async function acquireLock({ config, clock }: ProcessContext, redis: Redis, key: string): Promise<RedisLock> {
+  const locks = new RedisLocks(redis, clock);
+  const lock = await locks.tryAcquire(key, config.WORKER_LOCK_TTL_MS);
+  if (lock) return lock;
+  const holder = (await locks.findHolder(key)) ?? 'nobody by now';
+  throw new OperatorError(`Another process works on this pair: ${key} is held by ${holder}. Stop that one first.`);
+}
+
+function openStore({ config, clock }: ProcessContext, id: string, undo: AsyncDisposableStack): PairStore {
+  const dataDir = resolve(config.DATA_DIR);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const store = PairStore.open(join(dataDir, `${id}.db`), { clock });
+  undo.defer(() => store.close());
+  store.prune({ olderThanMs: RETENTION_DAYS * DAY_MS });
+  return store;
+}
+
+function supervise({ config, clock, logger }: ProcessContext): Supervisor {
+  return new Supervisor({
+    clock,
+    settings: { restartsMax: Infinity, stopGraceMs: config.SHUTDOWN_GRACE_MS },
+    observer: (notice) => {
+      if (notice.event === 'failed') logger.error({ err: notice.error }, `The task ${notice.task} failed`);
+    },
+  });
+}
