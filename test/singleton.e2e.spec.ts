@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SystemClock } from '#libs/clock';
+import { EmbeddedServers } from '#libs/embedded';
+import { isAlive, TestFleet, whenGone } from './harness/fleet.js';
+import { start, startApp, temporaryFolder } from './harness/process.js';
+
+describe('two orchestrators', () => {
+  it('that start together: one serves, the other exits with 1 and names it', async () => {
+    const fleet = await TestFleet.create();
+    const rivals = [0, 1].map(() => startApp('orchestrator', { env: { ...fleet.env, DATA_DIR: temporaryFolder() } }));
+    const { code } = await Promise.race(rivals.map((rival) => rival.exited));
+    expect(code).toBe(1);
+    const [loser, winner] = rivals[0]?.child.exitCode === 1 ? rivals : rivals.toReversed();
+    await winner?.says(/Ctrl-C stops everything/);
+    expect(loser?.output).toContain(`An orchestrator is already running: ${fleet.keys.orchestratorLock} is held by`);
+    expect(loser?.output).toContain(`(process ${winner?.pid})`);
+  });
+
+  it('one in charge and one standing by: it takes over the workers when the first is killed', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    const second = startApp('orchestrator', { env: fleet.env, args: ['--standby'] });
+    await second.says(/Standing by/);
+    await first.stop('SIGKILL');
+    await fleet.serves(second);
+    expect(second.output).toContain(`Took charge of worker BTC-USD, which still runs (process ${pid})`);
+    expect(await fleet.whenRunning('BTC-USD')).toBe(pid);
+  });
+
+  it('one in charge and one standing by on other folders: it takes over when the lock of the first runs out', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const second = startApp('orchestrator', {
+      env: { ...fleet.env, DATA_DIR: temporaryFolder() },
+      args: ['--standby'],
+    });
+    await second.says(/Standing by/);
+    await first.stop('SIGKILL');
+    await fleet.serves(second);
+    await fleet.whenRunning('BTC-USD');
+  });
+
+  it('a standby that is told to stop ends at once', async () => {
+    const fleet = await TestFleet.create();
+    await fleet.start();
+    const second = startApp('orchestrator', { env: fleet.env, args: ['--standby'] });
+    await second.says(/Standing by/);
+    expect(await second.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('an orchestrator that was paused for longer than its lock lives', () => {
+  it('notices that another took over, ends with 1, and leaves the workers to its successor', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    const second = startApp('orchestrator', { env: fleet.env, args: ['--standby'] });
+    await second.says(/Standing by/);
+    process.kill(first.pid, 'SIGSTOP');
+    await fleet.serves(second);
+    process.kill(first.pid, 'SIGCONT');
+    expect((await first.exited).code).toBe(1);
+    expect(first.output).toContain('The lock of the orchestrator is lost');
+    expect(await fleet.whenRunning('BTC-USD')).toBe(pid);
+    expect(await fleet.redis.get(fleet.keys.orchestratorLock)).toMatch(new RegExp(`^${second.pid}-`));
+  });
+
+  it('does not take it for granted even when nobody took over', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    await fleet.whenRunning('BTC-USD');
+    process.kill(first.pid, 'SIGSTOP');
+    await vi.waitUntil(async () => !(await fleet.redis.exists(fleet.keys.orchestratorLock)), { timeout: 20_000 });
+    process.kill(first.pid, 'SIGCONT');
+    expect((await first.exited).code).toBe(1);
+  });
+});
+
+describe('an orchestrator that is killed', () => {
+  it('is survived by its workers, also when the pipe it wrote to is gone, and the next one takes charge of them', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pids = [await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')];
+    await first.stop('SIGKILL');
+    first.child.stdout?.destroy();
+    first.child.stderr?.destroy();
+    const { epoch = 0 } = (await fleet.state('BTC-USD')) ?? {};
+    await vi.waitUntil(async () => ((await fleet.state('BTC-USD'))?.epoch ?? 0) > epoch, { timeout: 20_000 });
+
+    await fleet.start();
+    expect([await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')]).toEqual(pids);
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await fleet.whenRunning('BTC-USD', pids[0]);
+  });
+
+  it('is survived by a worker that dies before the next one comes: that one starts it', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    await first.stop('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await whenGone(pid);
+    await fleet.start();
+    await fleet.whenRunning('BTC-USD', pid);
+  });
+});
+
+describe('Redis going away', () => {
+  it('ends nobody: workers go on, locks are kept, and everything recovers by itself', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flotilla-redis-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const silent = () => undefined;
+    const servers = () =>
+      new EmbeddedServers(folder, new SystemClock(), { progress: silent, died: silent, failed: silent });
+    const first = servers();
+    const REDIS_URL = await first.startRedis();
+    const fleet = await TestFleet.create({ REDIS_URL, HEARTBEAT_TIMEOUT_MS: '1500', WORKER_HEARTBEAT_TTL_MS: '500' });
+    const orchestrator = await fleet.start();
+    const pids = [await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')];
+    const decisions = (): number => fleet.log('BTC-USD').split('Decided').length;
+
+    await first.stop();
+    await orchestrator.says(/Lost the connection to Redis/);
+    const before = decisions();
+    // Longer than the orchestrator's lock lives and than a silent worker is tolerated.
+    await vi.waitUntil(() => decisions() >= before + 5, { timeout: 30_000 });
+    expect((await fleet.api('/internal/health')).status).toBe(503);
+    expect((await fleet.api('/internal/live')).status).toBe(200);
+
+    const second = servers();
+    onTestFinished(() => second.stop());
+    expect(await second.startRedis()).toBe(REDIS_URL);
+    await orchestrator.says(/Redis is back/);
+    expect([await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')]).toEqual(pids);
+    await vi.waitUntil(async () => (await fleet.api('/internal/health')).status === 200, { timeout: 20_000 });
+    await vi.waitUntil(async () => await fleet.redis.exists(fleet.keys.orchestratorLock), { timeout: 20_000 });
+    expect(orchestrator.output).not.toContain('Killing');
+    expect(orchestrator.child.exitCode).toBeNull();
+    expect(await orchestrator.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('the command line of the orchestrator', () => {
+  it.each([
+    [['--help'], 0, /Usage: orchestrator \[--standby\]/],
+    [['--standbye'], 2, /Unknown option '--standbye'/],
+  ])('%s', async (args, code, text) => {
+    const run = start(process.execPath, ['dist/apps/orchestrator/src/main.js', ...args], {});
+    expect((await run.exited).code).toBe(code);
+    expect(run.output).toMatch(text);
+  });
+});
