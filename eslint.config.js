@@ -53,7 +53,9 @@ export default defineConfig(
   tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ['eslint.config.js', '.dependency-cruiser.js'] } },
+      parserOptions: {
+        projectService: { allowDefaultProject: ['eslint.config.js', '.dependency-cruiser.js', 'bin/flotilla.js'] },
+      },
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
@@ -101,7 +103,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['*.js', '.*.js'],
+    files: ['*.js', '.*.js', 'bin/*.js'],
     extends: [tseslint.configs.disableTypeChecked],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
   },

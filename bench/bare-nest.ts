@@ -1,8 +1,9 @@
-/** The baseline: a Nest process on Fastify that listens and does nothing else. */
-import 'reflect-metadata';
+/** The baseline: a Nest process on Fastify with everything imported that a pair worker imports, doing nothing. */
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
+const worker = new URL('../dist/apps/worker/src/pair-worker.js', import.meta.url);
+await import(worker.href);
 const { NestFactory } = await import('@nestjs/core');
 const { FastifyAdapter } = await import('@nestjs/platform-fastify');
 const app = await NestFactory.create({ module: class BareModule {} }, new FastifyAdapter(), { logger: false });

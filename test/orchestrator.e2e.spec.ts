@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -96,6 +96,21 @@ describe('kill -9', () => {
     expect(second.orchestrator.output).toContain('Reusing the private Redis');
     expect(second.orchestrator.output).not.toContain('Migrated');
     expect(await second.orchestrator.stop('SIGINT')).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a standby on the same private servers', () => {
+  it('takes over when the first is killed, owns the servers then, and stops them at its end', async () => {
+    const first = await up();
+    const second = startApp('orchestrator', { env: { DATA_DIR: first.dataDir }, args: ['--standby'] });
+    await second.says(/Standing by/);
+    await first.orchestrator.stop('SIGKILL');
+    const address = await addressOf(second);
+    await vi.waitUntil(async () => (await fetch(`${address}/internal/health`)).status === 200);
+    await second.says(/Reusing the private Redis/);
+    expect(await second.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(existsSync(join(first.dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
+    expect(existsSync(join(first.dataDir, 'redis', 'redis.pid'))).toBe(false);
   });
 });
 

@@ -109,6 +109,34 @@ describe('an orchestrator that is killed', () => {
   });
 });
 
+describe('a start that fails', () => {
+  it('leaves the workers alone that still run', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    await first.stop('SIGKILL');
+    const broken = startApp('orchestrator', {
+      env: { ...fleet.env, PAIRS_FILE: join(temporaryFolder(), 'absent.yaml') },
+    });
+    expect((await broken.exited).code).toBe(1);
+    expect(broken.output).toMatch(/PAIRS_FILE .*absent\.yaml cannot be read/);
+    await fleet.start();
+    expect(await fleet.whenRunning('BTC-USD')).toBe(pid);
+  });
+});
+
+describe('an orchestrator whose output nobody reads any more', () => {
+  it('goes on', async () => {
+    const fleet = await TestFleet.create();
+    const orchestrator = await fleet.start();
+    orchestrator.child.stdout?.destroy();
+    orchestrator.child.stderr?.destroy();
+    const pid = await fleet.whenRunning('BTC-USD');
+    process.kill(pid, 'SIGKILL');
+    await fleet.whenRunning('BTC-USD', pid);
+  });
+});
+
 describe('Redis going away', () => {
   it('ends nobody: workers go on, locks are kept, and everything recovers by itself', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'flotilla-redis-'));

@@ -43,6 +43,7 @@ export class FleetKeeper {
   private reloading: Promise<void> | undefined;
   private isReloadWanted = false;
   private unsubscribe: (() => void) | undefined;
+  private isInCharge = false;
 
   constructor(
     private readonly context: ProcessContext,
@@ -87,6 +88,7 @@ export class FleetKeeper {
     });
     process.on('SIGHUP', this.onHangup);
     const desired = await this.desired();
+    this.isInCharge = true;
     await this.fleet.adopt(desired);
     await this.fleet.setDesired(desired);
     this.ticking = this.tickUntilStopped();
@@ -99,8 +101,10 @@ export class FleetKeeper {
     return this.reloading;
   }
 
+  /** Ends with the workers. One that never took charge of them, as its configuration was broken, leaves them alone. */
   async stop(): Promise<void> {
     await this.end();
+    if (!this.isInCharge) return;
     await this.fleet.stop(this.context.config.SHUTDOWN_GRACE_MS);
   }
 

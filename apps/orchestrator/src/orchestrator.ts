@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { migrate } from '#libs/database';
 import { prepareDataDirectory, readOrCreateSecret } from '#libs/embedded';
 import { fleetKeys } from '#libs/fleet';
-import { closeWithin, createHttpApp, guardApi, listen } from '#libs/http';
+import { assertPortFree, closeWithin, createHttpApp, guardApi, listen } from '#libs/http';
 import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext, type Services } from '#libs/process';
 import { migrations } from '#migrations';
@@ -40,6 +40,8 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   undo.defer(async () => {
     if (!hasSuccessor) await singleton.release(lock).catch(() => undefined);
   });
+  // Before any worker is touched: a start that fails must not cost a living one.
+  await assertPortFree({ host: config.HOST, port: config.PORT });
   await migrateDatabase(context, urls);
   const database = await connectDatabase(context, { url: urls.databaseUrl, applicationName: APPLICATION_NAME }, undo);
   const services = { database, redis };

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { OperatorError } from '#libs/operator';
 import type { HttpApp } from './http-app.js';
 
@@ -18,6 +19,15 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   const port = typeof address === 'object' && address ? address.port : at.port;
   const host = at.host.includes(':') ? `[${at.host}]` : at.host;
   return `http://${host}:${port}`;
+}
+
+/** Rejects when the listener could not be opened, for those who want to know before they do something expensive. */
+export async function assertPortFree(at: { host: string; port: number }): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(new ListenError(at, error)));
+    server.listen(at, () => server.close(() => resolve()));
+  });
 }
 
 function describe({ host, port }: { host: string; port: number }, cause: unknown): string {

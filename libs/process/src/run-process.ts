@@ -20,6 +20,8 @@ export async function runProcess(
   const stopping = new AbortController();
   // Ctrl-C reaches us twice: from the terminal and from the program that started us. Once is enough.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort());
+  // The terminal or pipe that we write to may go away; the work goes on without it.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     const { config, misspellings } = readConfig();
     const logger = createLogger(config, about);

@@ -28,10 +28,17 @@ function setup() {
   return { clock, open, store: open() };
 }
 
+/** Every figure differs from the others and changes with the close, so that none can stand in for another. */
 function candle(minute: number, close = '100.5'): Candle {
-  const price = Decimal.parse(close);
-  const ts = START + minute * MINUTE_MS;
-  return { ts, open: price, high: price, low: price, close: price, volume: Decimal.parse('0.00000001') };
+  const above = (cents: string): Decimal => Decimal.parse(close).plus(Decimal.parse(cents));
+  return {
+    ts: START + minute * MINUTE_MS,
+    open: above('0.02'),
+    high: above('0.03'),
+    low: above('-0.01'),
+    close: above('0'),
+    volume: above('0.04'),
+  };
 }
 
 function holdAt(ts: number): Omit<DecisionRecord, 'epoch'> {
