@@ -232,11 +232,17 @@ describe('a change of the configuration', () => {
     await fleet.start();
     const answer = await fleet.api('/api/config/pairs/SOL-USD', {
       method: 'PUT',
-      body: { venue: '', strategy: { name: 'magic' }, intervalSec: 0, colour: 'red' },
+      body: { venue: '', strategy: { name: 'example', params: { fast: 30 } }, intervalSec: 0, colour: 'red' },
     });
     expect(answer.status).toBe(400);
     const { errors } = (await answer.json()) as { errors: { path: string }[] };
-    expect(errors.map(({ path }) => path).sort()).toEqual(['', 'intervalSec', 'strategy.name', 'symbol', 'venue']);
+    expect(errors.map(({ path }) => path).sort()).toEqual([
+      '',
+      'intervalSec',
+      'strategy.params.fast',
+      'symbol',
+      'venue',
+    ]);
     expect((await fleet.api('/api/config/pairs/..%2Fetc', { method: 'PUT', body: PAIR })).status).toBe(400);
   });
 

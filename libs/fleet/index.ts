@@ -8,6 +8,7 @@ export { Pair, PairId, PairSettings, revisionOf } from './src/pair-config.js';
 export { PairConfigs, PairsDeclaredInFile } from './src/pair-configs.js';
 export type { Action } from './src/planner.js';
 export { policies } from './src/policy.js';
+export { ExampleParams } from './src/strategy-params.js';
 export { WorkerLogs } from './src/worker-log.js';
 export { WorkerSpawner, type Assignment } from './src/worker-process.js';
 export { LogLevel, WorkerRequest, workerRequestPattern } from './src/worker-request.js';

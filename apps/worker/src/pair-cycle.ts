@@ -1,8 +1,8 @@
 import type { Clock } from '#libs/clock';
-import type { Pair } from '#libs/fleet';
+import type { ExampleParams, Pair } from '#libs/fleet';
 import { MINUTE_MS } from './pair/candle.js';
 import { candlesBetween } from './pair/demonstration-market.js';
-import { decide, ExampleParams } from './pair/example-strategy.js';
+import { decide } from './pair/example-strategy.js';
 import type { PairStore } from './pair/pair-store.js';
 
 /** One candle more than the slow average needs, to see it cross. */
@@ -17,7 +17,7 @@ export class PairCycle {
     private readonly store: PairStore,
     private readonly clock: Clock,
   ) {
-    this.params = ExampleParams.parse(pair.strategy.params);
+    this.params = pair.strategy.params;
   }
 
   runOnce(): { epoch: number; decision: string; ts: number } {

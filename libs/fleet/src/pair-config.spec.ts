@@ -13,7 +13,13 @@ describe('parsePairs', () => {
   it('reads a declaration and fills in what is left out', () => {
     const yaml = 'pairs:\n  - { id: BTC-USD, venue: paper, symbol: BTC/USD, strategy: { name: example } }';
     expect(parsePairs(yaml, 'pairs.yaml')).toEqual([
-      { ...pair, strategy: { name: 'example', params: {} }, intervalSec: 900, profiles: [], enabled: true },
+      {
+        ...pair,
+        strategy: { name: 'example', params: { fast: 5, slow: 20 } },
+        intervalSec: 900,
+        profiles: [],
+        enabled: true,
+      },
     ]);
   });
 

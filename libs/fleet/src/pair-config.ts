@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { OperatorError } from '#libs/operator';
+import { Strategy } from './strategy-params.js';
 
 const INTERVAL_SEC_DEFAULT = 900;
 
@@ -23,10 +24,7 @@ export const PairSettings = z.strictObject({
     .min(1)
     .max(64)
     .meta({ examples: ['BTC/USD'] }),
-  strategy: z.strictObject({
-    name: z.enum(['example']).meta({ description: 'a known strategy' }),
-    params: z.record(z.string(), z.unknown()).default({}),
-  }),
+  strategy: Strategy,
   intervalSec: z
     .int()
     .min(1)

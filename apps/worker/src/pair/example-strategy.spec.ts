@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Decimal } from '#libs/money';
 import { MINUTE_MS, type Candle } from './candle.js';
 import type { Decision } from './decision.js';
-import { decide, ExampleParams } from './example-strategy.js';
+import { ExampleParams } from '#libs/fleet';
+import { decide } from './example-strategy.js';
 
 function candlesOf(closes: readonly (string | number)[]): Candle[] {
   return closes.map((text, index) => {

@@ -1,19 +1,7 @@
-import { z } from 'zod';
+import type { ExampleParams } from '#libs/fleet';
 import { Decimal } from '#libs/money';
 import type { Candle } from './candle.js';
 import type { Decision } from './decision.js';
-
-const WINDOW_MAX = 1_000;
-
-/** Over how many closes each of the two averages goes. */
-export const ExampleParams = z
-  .strictObject({
-    fast: z.int().min(1).max(WINDOW_MAX).default(5),
-    slow: z.int().min(1).max(WINDOW_MAX).default(20),
-  })
-  .refine(({ fast, slow }) => fast < slow, { path: ['fast'], message: 'Expected fast to be smaller than slow' });
-
-export type ExampleParams = z.infer<typeof ExampleParams>;
 
 interface Outcome {
   readonly decision: Decision;
