@@ -158,6 +158,11 @@ describe('Redis going away', () => {
     await vi.waitUntil(() => decisions() >= before + 5, { timeout: 30_000 });
     expect((await fleet.api('/internal/health')).status).toBe(503);
     expect((await fleet.api('/internal/live')).status).toBe(200);
+    const status = await fleet.api('/api/orchestrator/status');
+    expect([status.status, ((await status.json()) as { detail: string }).detail]).toEqual([
+      503,
+      expect.stringContaining('Redis does not answer'),
+    ]);
 
     const second = servers();
     onTestFinished(() => second.stop());

@@ -101,6 +101,14 @@ export class FleetKeeper {
     return this.reloading;
   }
 
+  /** Tells everybody that a pair changed. Our own fleet follows even when Redis is silent. */
+  async announceChange(pairId: string): Promise<void> {
+    await this.control
+      .publish({ type: 'CONFIG_CHANGED', pairId })
+      .catch((error: unknown) => this.context.logger.warn({ err: error }, 'CONFIG_CHANGED was not published'));
+    void this.reload();
+  }
+
   /** Ends with the workers. One that never took charge of them, as its configuration was broken, leaves them alone. */
   async stop(): Promise<void> {
     await this.end();

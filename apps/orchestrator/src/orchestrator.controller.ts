@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { Clock } from '#libs/clock';
 import { LogLevel, PairId, WorkerState, type WorkerRequest } from '#libs/fleet';
 import { FleetKeeper } from './fleet-keeper.js';
+import { redisAnswer } from './redis-answer.js';
 import { WorkerClient } from './worker-client.js';
 import { WorkerStatus, workerStatus } from './worker-status.js';
 
@@ -56,7 +57,7 @@ export class OrchestratorController {
   async status(): Promise<z.infer<typeof OrchestratorStatus>> {
     const workers = this.keeper.fleet.list();
     const ids = workers.map(({ id }) => id);
-    const reports = await this.keeper.board.report(ids);
+    const reports = await redisAnswer(this.keeper.board.report(ids));
     return {
       workers: ids,
       uptime: (this.clock.monotonic() - this.startedAt) / 1000,
@@ -76,7 +77,7 @@ export class OrchestratorController {
   @HttpCode(202)
   @ApiOperation({ summary: 'Stops a worker and starts it at once; revives one that was given up' })
   async restart(@Param('id', { schema: PairId }) id: string): Promise<Accepted> {
-    if (!(await this.keeper.fleet.restart(id))) throw unknownWorker(id);
+    if (!(await redisAnswer(this.keeper.fleet.restart(id)))) throw unknownWorker(id);
     return { accepted: true };
   }
 

@@ -61,13 +61,13 @@ export class PairConfigController {
     if (!(await this.change(id, () => this.keeper.configs.remove(id)))) throw unknownPair(id);
   }
 
-  /** Written first, published then: whoever hears of a change can read it. */
+  /** Written first, announced then: whoever hears of a change can read it. */
   private async change(id: string, write: () => Promise<boolean>): Promise<boolean> {
     const result = await write().catch((error: unknown) => {
       if (error instanceof PairsDeclaredInFile) throw new ConflictException(error.message);
       throw error;
     });
-    await this.keeper.control.publish({ type: 'CONFIG_CHANGED', pairId: id });
+    await this.keeper.announceChange(id);
     return result;
   }
 }

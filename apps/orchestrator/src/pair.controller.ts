@@ -3,6 +3,7 @@ import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swa
 import { z } from 'zod';
 import { Pair, PairId, WorkerState } from '#libs/fleet';
 import { FleetKeeper } from './fleet-keeper.js';
+import { redisAnswer } from './redis-answer.js';
 
 /** A pair with what its worker last said; without a living worker those fields are null. */
 const PairOverview = Pair.extend({
@@ -27,7 +28,7 @@ export class PairController {
   @ApiOkResponse({ standardSchema: PairOverviews })
   async list(): Promise<z.infer<typeof PairOverviews>> {
     const pairs = await this.keeper.configs.list();
-    const reports = await this.keeper.board.report(pairs.map(({ id }) => id));
+    const reports = await redisAnswer(this.keeper.board.report(pairs.map(({ id }) => id)));
     return {
       items: pairs.map((pair) => {
         const report = reports.get(pair.id);
@@ -50,7 +51,7 @@ export class PairController {
   @ApiOperation({ summary: 'What the worker of a pair last published' })
   @ApiOkResponse({ standardSchema: WorkerState })
   async status(@Param('id', { schema: PairId }) id: string): Promise<WorkerState> {
-    const state = (await this.keeper.board.report([id])).get(id)?.state;
+    const state = (await redisAnswer(this.keeper.board.report([id]))).get(id)?.state;
     if (!state)
       throw new NotFoundException(`Pair "${id}" has published no state. GET /api/orchestrator/status tells why.`);
     return state;

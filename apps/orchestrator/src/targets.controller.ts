@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import { FleetKeeper } from './fleet-keeper.js';
+import { redisAnswer } from './redis-answer.js';
 
 const Targets = z.array(
   z.strictObject({
@@ -21,7 +22,8 @@ export class TargetsController {
   })
   @ApiOkResponse({ standardSchema: Targets })
   async list(): Promise<z.infer<typeof Targets>> {
-    const reports = await this.keeper.board.report(this.keeper.fleet.list().map(({ id }) => id));
+    const ids = this.keeper.fleet.list().map(({ id }) => id);
+    const reports = await redisAnswer(this.keeper.board.report(ids));
     return [...reports].flatMap(([id, { state, heartbeatAt }]) =>
       state && heartbeatAt !== undefined
         ? [{ targets: [`127.0.0.1:${state.healthPort}`], labels: { worker: id, kind: state.kind } }]

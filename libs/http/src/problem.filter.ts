@@ -12,13 +12,14 @@ export class ProblemFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const status = statusOf(error);
-    if (status >= 500) this.logger.error(error);
+    // What we throw on purpose is written for the caller; anything else may hold what is none of its business.
+    const isForeseen = error instanceof HttpException || status < 500;
+    if (!isForeseen) this.logger.error(error);
     const body = problem({
       status,
-      detail:
-        status >= 500
-          ? 'Something failed inside Flotilla; its log has the details under this request id.'
-          : messageOf(error),
+      detail: isForeseen
+        ? messageOf(error)
+        : 'Something failed inside Flotilla; its log has the details under this request id.',
       requestId: request.id,
       errors: error instanceof InvalidRequest ? error.errors : undefined,
     });
