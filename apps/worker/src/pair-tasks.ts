@@ -20,7 +20,7 @@ export function heartbeatTask(
 ): Task {
   return async (signal) => {
     while (!signal.aborted) {
-      if ((await heartbeat.beat(report())) === 'lost') return lost.abort();
+      if ((await heartbeat.beat(report)) === 'lost') return lost.abort();
       await clock.sleep(config.WORKER_HEARTBEAT_INTERVAL_MS, signal);
     }
   };

@@ -18,14 +18,14 @@ interface HeartbeatParts {
 export class Heartbeat {
   constructor(private readonly parts: HeartbeatParts) {}
 
-  /** Resolves with lost when another process has the lock; then this one must stop. */
-  async beat(state: WorkerState): Promise<'held' | 'lost' | 'unreachable'> {
+  /** Resolves with lost when another process has the lock; then this one must stop. Reports as late as it can. */
+  async beat(report: () => WorkerState): Promise<'held' | 'lost' | 'unreachable'> {
     const renewal = await this.parts.lock.renew();
     if (renewal !== 'held') return renewal;
     const { redis, clock, keys, id } = this.parts;
     try {
       await redis.set(keys.heartbeat(id), String(clock.now()), 'PX', this.parts.heartbeatTtlMs);
-      await this.publish(state);
+      await this.publish(report());
       return 'held';
     } catch {
       return 'unreachable';
