@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Clock } from '#libs/clock';
@@ -95,6 +95,8 @@ export class PostgresServer {
       rmSync(unfinished, { recursive: true, force: true });
       throw new EmbeddedError(`A private Postgres could not be created in ${this.folder}: ${lastLines(output)}`);
     }
+    // Relative to the file that includes it, so that the folder can be moved.
+    appendFileSync(join(unfinished, 'postgresql.conf'), "include '../settings.conf'\n");
     renameSync(unfinished, this.dataFolder);
   }
 
@@ -127,17 +129,8 @@ export class PostgresServer {
     const port = await (this.port === undefined
       ? findFreePort(this.readPortFile())
       : waitForPort(this.port, this.clock));
-    const settings = [
-      `port=${port}`,
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'max_connections=500',
-      // A week of daily files, each overwritten by its successor.
-      'logging_collector=on',
-      'log_directory=../log',
-      'log_filename=postgres-%a.log',
-      'log_truncate_on_rotation=on',
-    ];
+    writeFileSync(this.settingsPath, serverSettings(port), { mode: 0o600 });
+    giveTo(this.user, this.folder);
     const startLog = join(this.folder, 'start.log');
     rmSync(startLog, { force: true });
     const command = [
@@ -147,7 +140,6 @@ export class PostgresServer {
       '--wait',
       `--timeout=${START_TIMEOUT_S}`,
       `--log=${startLog}`,
-      `--options=${settings.map((setting) => `-c "${setting}"`).join(' ')}`,
     ] as const;
     // The children of a killed server take a moment to notice, and hold its memory until they do.
     for (let attempt = 1; ; attempt += 1) {
@@ -195,10 +187,30 @@ export class PostgresServer {
 
   /** The port of the last run, so that whoever remembers the URL finds the server again. */
   private readPortFile(): number | undefined {
-    const path = join(this.dataFolder, 'postmaster.opts');
-    const port = existsSync(path) ? /port=(\d+)/.exec(readFileSync(path, 'utf8'))?.[1] : undefined;
+    const settings = existsSync(this.settingsPath) ? readFileSync(this.settingsPath, 'utf8') : '';
+    const port = /^port = (\d+)$/m.exec(settings)?.[1];
     return port === undefined ? undefined : Number(port);
   }
+
+  private get settingsPath(): string {
+    return join(this.folder, 'settings.conf');
+  }
+}
+
+function serverSettings(port: number): string {
+  return [
+    `port = ${port}`,
+    "listen_addresses = '127.0.0.1'",
+    "unix_socket_directories = ''",
+    'max_connections = 500',
+    'max_logical_replication_workers = 0',
+    // A week of daily files, each overwritten by its successor.
+    'logging_collector = on',
+    "log_directory = '../log'",
+    "log_filename = 'postgres-%a.log'",
+    'log_truncate_on_rotation = on',
+    '',
+  ].join('\n');
 }
 
 function databaseUrl(port: number | undefined, password: string): string {
