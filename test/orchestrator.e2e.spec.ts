@@ -99,6 +99,22 @@ describe('kill -9', () => {
   });
 });
 
+describe('a start that fails on servers that were running', () => {
+  it('leaves them running for the workers that need them', async () => {
+    const first = await up();
+    await first.orchestrator.stop('SIGKILL');
+    const postmaster = join(first.dataDir, 'postgres', 'data', 'postmaster.pid');
+    const before = readFileSync(postmaster, 'utf8');
+    expect(await refusal({ DATA_DIR: first.dataDir, PAIRS_FILE: join(first.dataDir, 'absent.yaml') })).toContain(
+      'cannot be read',
+    );
+    expect(readFileSync(postmaster, 'utf8')).toBe(before);
+    const second = await up(first.dataDir);
+    expect(second.orchestrator.output).toContain('Took charge of worker BTC-USD');
+    expect(await second.orchestrator.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+});
+
 describe('a standby on the same private servers', () => {
   it('takes over when the first is killed, owns the servers then, and stops them at its end', async () => {
     const first = await up();

@@ -98,7 +98,7 @@ describe('an orchestrator that is killed', () => {
   });
 
   it('is survived by a worker that dies before the next one comes: that one starts it', async () => {
-    const fleet = await TestFleet.create();
+    const fleet = await TestFleet.create({ WORKER_HEARTBEAT_TTL_MS: '45000' });
     const first = await fleet.start();
     const pid = await fleet.whenRunning('BTC-USD');
     await first.stop('SIGKILL');

@@ -97,7 +97,7 @@ export class FleetKeeper {
   /** Reads the configuration again. One at a time; wishes that come meanwhile are served by one more. */
   reload(): Promise<void> {
     this.isReloadWanted = true;
-    this.reloading ??= this.reloadUntilQuiet().finally(() => (this.reloading = undefined));
+    this.reloading ??= this.reloadUntilQuiet();
     return this.reloading;
   }
 
@@ -171,6 +171,7 @@ export class FleetKeeper {
           this.context.logger.error({ err: error }, 'The configuration was not read; the old one stays'),
       );
     }
+    this.reloading = undefined;
   }
 
   private async desired(): Promise<DesiredWorker[]> {

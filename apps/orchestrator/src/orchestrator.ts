@@ -27,9 +27,13 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   await using undo = new AsyncDisposableStack();
   const dataDir = prepareDataDirectory(config.DATA_DIR, config.DISK_FREE_BYTES_MIN);
   const servers = new PrivateServers(context, dataDir);
+  let hasStarted = false;
   // Set when another orchestrator takes over: what it needs is then left running.
   let hasSuccessor = false;
-  undo.defer(() => (hasSuccessor ? servers.leave() : servers.stop()));
+  undo.defer(() => {
+    if (hasSuccessor) return servers.leave();
+    return hasStarted ? servers.stop() : servers.stopUnlessFound();
+  });
   const urls = await servers.open();
   if (stopping.aborted) return;
 
@@ -49,6 +53,7 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const keeper = new FleetKeeper(context, { services, lock, dataDir, urls, eachTick: () => servers.tryOwn() });
   undo.defer(() => (hasSuccessor ? keeper.abandon() : keeper.stop()));
   await keeper.start();
+  hasStarted = true;
   const address = await serve(context, { services, keeper, urls, dataDir }, undo);
   firstScreen({ config, dataDir, address, ...urls, workers: keeper.fleet.list().length }, logger);
 

@@ -10,6 +10,7 @@ export class PrivateServers {
   private readonly servers: EmbeddedServers;
   private readonly isNeeded: { readonly postgres: boolean; readonly redis: boolean };
   private lock: DataDirectoryLock | undefined;
+  private wereRunning = false;
 
   constructor(
     private readonly context: ProcessContext,
@@ -41,6 +42,8 @@ export class PrivateServers {
     if (this.lock || !(this.isNeeded.postgres || this.isNeeded.redis)) return undefined;
     this.lock = DataDirectoryLock.tryAcquire(this.dataDir);
     if (!this.lock) return undefined;
+    const found = findEmbeddedUrls(this.dataDir, this.context.clock);
+    this.wereRunning = found.databaseUrl !== undefined || found.redisUrl !== undefined;
     const databaseUrl = this.isNeeded.postgres ? await this.servers.startPostgres() : undefined;
     const redisUrl = this.isNeeded.redis ? await this.servers.startRedis() : undefined;
     this.servers.watch();
@@ -50,6 +53,11 @@ export class PrivateServers {
   async stop(): Promise<void> {
     if (this.lock) await this.servers.stop();
     this.lock?.release();
+  }
+
+  /** After a start that failed: what was running before, workers may still need. */
+  async stopUnlessFound(): Promise<void> {
+    await (this.wereRunning ? this.leave() : this.stop());
   }
 
   /** Leaves the servers to whoever took over, running. */

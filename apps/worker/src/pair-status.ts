@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import type { Clock } from '#libs/clock';
 import type { WorkerState } from '#libs/fleet';
@@ -39,6 +40,7 @@ export class PairStatus {
     return {
       pairId,
       pid: process.pid,
+      host: hostname(),
       kind: 'pair',
       revision,
       status: status === 'running' && this.error !== undefined ? 'error' : status,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Clock } from '#libs/clock';
 import type { ControlChannel } from './control-channel.js';
 import type { FleetBoard } from './fleet-board.js';
@@ -5,7 +6,7 @@ import { planWorker, type Action, type FleetWorker } from './planner.js';
 import type { Policy } from './policy.js';
 import { adopted, afterAction, afterExit } from './worker-transition.js';
 import type { Assignment, WorkerProcess, WorkerSpawner } from './worker-process.js';
-import type { WorkerKind } from './worker-state.js';
+import type { WorkerKind, WorkerState } from './worker-state.js';
 
 const RESTART_WISH_TTL_MS = 60_000;
 /** While workers start or stop, or are not our children, we look more often than the tick does. */
@@ -64,7 +65,7 @@ export class Fleet {
         this.workers.set(worker.id, { ...found, isHealthy, kind: worker.kind });
         this.processes.set(worker.id, process);
         this.needs.observer.adopted(worker, process.pid);
-      } else if (pid !== undefined && reports.get(worker.id)?.heartbeatAt === undefined) {
+      } else if (pid !== undefined && (isOfThisMachine(state) || reports.get(worker.id)?.heartbeatAt === undefined)) {
         await this.needs.board.clearAfter(worker.id, pid);
       }
     }
@@ -90,7 +91,7 @@ export class Fleet {
   /** One look at everything. Passes never overlap; one that is wanted meanwhile follows. */
   async pass(): Promise<void> {
     this.isPassWanted = true;
-    this.passing ??= this.passUntilQuiet().finally(() => (this.passing = undefined));
+    this.passing ??= this.passUntilQuiet();
     await this.passing;
   }
 
@@ -129,6 +130,8 @@ export class Fleet {
       this.isPassWanted = false;
       await this.passOnce().catch((error: unknown) => this.needs.observer.failed('pass', error));
     }
+    // In the same step as the last look at the wish, or one that comes between would be forgotten.
+    this.passing = undefined;
   }
 
   private async passOnce(): Promise<void> {
@@ -240,4 +243,9 @@ export class Fleet {
   private kindOf(id: string): WorkerKind {
     return this.desired.get(id)?.kind ?? this.workers.get(id)?.kind ?? 'pair';
   }
+}
+
+/** Only of a process of this machine can we say that it is dead because we do not find it. */
+function isOfThisMachine(state: WorkerState | undefined): boolean {
+  return state?.host === hostname();
 }

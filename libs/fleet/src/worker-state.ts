@@ -14,6 +14,7 @@ const LoopState = z.object({
 export const WorkerState = z.object({
   pairId: z.string(),
   pid: z.int(),
+  host: z.string().describe('name of the machine that the process runs on'),
   kind: z.enum(WORKER_KINDS),
   revision: z.string().describe('names the configuration that it runs with'),
   status: z.enum(['running', 'error', 'stopped']),
