@@ -217,6 +217,11 @@ describe('a change of the configuration', () => {
     expect((await put('SOL-USD', { ...PAIR, intervalSec: 77 })).status).toBe(200);
     expect((await fleet.statuses())['ADA-USD']).toMatchObject({ pid: ada });
 
+    const read = (await (await fleet.api('/api/config/pairs/ADA-USD')).json()) as object;
+    expect((await put('ADA-USD', read)).status).toBe(200);
+    expect((await put('SOL-USD', read)).status).toBe(400);
+    expect((await fleet.statuses())['ADA-USD']).toMatchObject({ pid: ada });
+
     expect((await fleet.api('/api/config/pairs/ADA-USD', { method: 'DELETE' })).status).toBe(204);
     await whenGone(ada);
     await vi.waitUntil(async () => !(await fleet.statuses())['ADA-USD'], { timeout: 20_000 });

@@ -1,4 +1,5 @@
 import {
+  BadRequestException,
   Body,
   ConflictException,
   Controller,
@@ -17,6 +18,8 @@ import { Pair, PairId, PairSettings, PairsDeclaredInFile } from '#libs/fleet';
 import { FleetKeeper } from './fleet-keeper.js';
 
 const PairList = z.strictObject({ items: z.array(Pair) });
+/** A pair as it was read may be sent back; its id must be that of the address then. */
+const PairBody = PairSettings.extend({ id: PairId.optional() });
 
 @ApiTags('configuration')
 @ApiBearerAuth()
@@ -45,10 +48,15 @@ export class PairConfigController {
   @ApiOkResponse({ standardSchema: Pair })
   async put(
     @Param('id', { schema: PairId }) id: string,
-    @Body({ schema: PairSettings }) settings: z.infer<typeof PairSettings>,
+    @Body({ schema: PairBody }) body: z.infer<typeof PairBody>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pair> {
-    const pair = { ...settings, id };
+    if (body.id !== undefined && body.id !== id) {
+      throw new BadRequestException(
+        `The body names the pair "${body.id}" and the address "${id}". Leave the id out, or make them agree.`,
+      );
+    }
+    const pair = { ...body, id };
     const isNew = await this.change(id, () => this.keeper.configs.put(pair));
     void reply.status(isNew ? 201 : 200);
     return pair;
