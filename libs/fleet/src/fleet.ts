@@ -43,6 +43,8 @@ export class Fleet {
   private desired = new Map<string, DesiredWorker>();
   private readonly workers = new Map<string, FleetWorker & { readonly kind: WorkerKind }>();
   private readonly processes = new Map<string, WorkerProcess>();
+  /** Dead processes whose lock could not be freed yet, because Redis was silent. */
+  private readonly uncleared = new Map<string, number>();
   private readonly abort = new AbortController();
   private askableSince: number | undefined;
   private passing: Promise<void> | undefined;
@@ -177,6 +179,8 @@ export class Fleet {
     const { id } = assignment;
     switch (action.type) {
       case 'spawn': {
+        const dead = this.uncleared.get(id);
+        if (dead !== undefined) await this.clear(id, dead);
         await this.needs.board.grantRestart(id);
         const process = this.needs.spawner.spawn(assignment, () => void this.pass());
         this.processes.set(id, process);
@@ -210,9 +214,13 @@ export class Fleet {
   }
 
   private async clear(id: string, pid: number): Promise<void> {
-    await this.needs.board
-      .clearAfter(id, pid)
-      .catch((error: unknown) => this.needs.observer.failed(`free the lock of ${id}`, error));
+    try {
+      await this.needs.board.clearAfter(id, pid);
+      this.uncleared.delete(id);
+    } catch (error) {
+      this.uncleared.set(id, pid);
+      this.needs.observer.failed(`free the lock of ${id}`, error);
+    }
   }
 
   private async lookAgain(): Promise<void> {
