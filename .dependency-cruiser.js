@@ -9,7 +9,7 @@ const LEVELS = [
 ];
 
 /** embedded runs programs with the environment that config allows; the others of that level stay apart. */
-const BESIDE = { embedded: ['config'], process: [] };
+const BESIDE = { embedded: ['config'] };
 
 const anyOf = (names) => `^libs/(${names.join('|')})/`;
 
@@ -21,11 +21,7 @@ const levelRules = LEVELS.flatMap((libs, level) =>
     from: { path: `^libs/${lib}/`, pathNot: '\\.spec\\.ts$' },
     to: {
       path: '^(libs|apps)/',
-      pathNot: [
-        anyOf([lib]),
-        ...LEVELS.slice(0, level).map(anyOf),
-        ...(BESIDE[lib]?.length ? [anyOf(BESIDE[lib])] : []),
-      ],
+      pathNot: [anyOf([lib]), ...LEVELS.slice(0, level).map(anyOf), ...(BESIDE[lib] ? [anyOf(BESIDE[lib])] : [])],
     },
   })),
 );

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -106,6 +106,26 @@ describe('an orchestrator that is killed', () => {
     await whenGone(pid);
     await fleet.start();
     await fleet.whenRunning('BTC-USD', pid);
+  });
+});
+
+describe('a pair that is removed while no orchestrator runs', () => {
+  it('has its worker stopped by the next one', async () => {
+    const declare = (...ids: string[]): void => {
+      const pairs = ids.map((id) => `  - { id: ${id}, venue: paper, symbol: ${id}, strategy: { name: example } }`);
+      writeFileSync(path, ['pairs:', ...pairs].join('\n'));
+    };
+    const path = join(temporaryFolder(), 'pairs.yaml');
+    declare('AAA', 'BBB');
+    const fleet = await TestFleet.create({ PAIRS_FILE: path });
+    const first = await fleet.start();
+    const [aaa, bbb] = [await fleet.whenRunning('AAA'), await fleet.whenRunning('BBB')];
+    await first.stop('SIGKILL');
+    declare('BBB');
+    await fleet.start();
+    await whenGone(aaa);
+    expect(fleet.log('AAA')).toContain('"msg":"Stopped"');
+    expect(await fleet.whenRunning('BBB')).toBe(bbb);
   });
 });
 

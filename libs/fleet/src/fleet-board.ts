@@ -69,6 +69,11 @@ export class FleetBoard {
     await this.redis.del(this.keys.restarting(id));
   }
 
+  /** The workers that the orchestrator before us wanted to run. */
+  async listActive(): Promise<string[]> {
+    return this.redis.smembers(this.keys.workers);
+  }
+
   async publishActive(ids: readonly string[]): Promise<void> {
     const replace = this.redis.multi().del(this.keys.workers);
     if (ids.length > 0) replace.sadd(this.keys.workers, ...ids);

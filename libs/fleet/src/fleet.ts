@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '#libs/clock';
 import type { ControlChannel } from './control-channel.js';
-import type { FleetBoard } from './fleet-board.js';
+import type { FleetBoard, WorkerReport } from './fleet-board.js';
 import { planWorker, type Action, type FleetWorker } from './planner.js';
 import type { Policy } from './policy.js';
 import { adopted, afterAction, afterExit } from './worker-transition.js';
@@ -53,23 +53,15 @@ export class Fleet {
 
   constructor(private readonly needs: Needs) {}
 
-  /** Finds the workers that an earlier orchestrator left running, and takes charge of them. */
+  /**
+   * Finds the workers that an earlier orchestrator left running, and takes charge of them: also of those whose pair was
+   * removed since, or nobody would ever stop them.
+   */
   async adopt(desired: readonly DesiredWorker[]): Promise<void> {
-    const reports = await this.needs.board.report(desired.map(({ id }) => id));
-    for (const worker of desired) {
-      const state = reports.get(worker.id)?.state;
-      const pid = state?.pid ?? (await this.needs.board.findLockHolder(worker.id));
-      const process = pid === undefined ? undefined : this.needs.spawner.find(worker, pid);
-      if (process) {
-        const revision = state?.revision ?? worker.revision;
-        const found = adopted(worker.id, revision, this.needs.clock.monotonic());
-        const isHealthy = reports.get(worker.id)?.heartbeatAt !== undefined;
-        this.workers.set(worker.id, { ...found, isHealthy, kind: worker.kind });
-        this.processes.set(worker.id, process);
-        this.needs.observer.adopted(worker, process.pid);
-      } else if (pid !== undefined && (isOfThisMachine(state) || reports.get(worker.id)?.heartbeatAt === undefined)) {
-        await this.needs.board.clearAfter(worker.id, pid);
-      }
+    const revisions = new Map(desired.map(({ id, revision }) => [id, revision]));
+    const ids = [...new Set([...revisions.keys(), ...(await this.needs.board.listActive())])];
+    for (const [id, report] of await this.needs.board.report(ids)) {
+      await this.adoptWorker({ kind: report.state?.kind ?? 'pair', id }, report, revisions.get(id) ?? '');
     }
   }
 
@@ -104,9 +96,7 @@ export class Fleet {
   /** Tells all to stop, waits, kills those that outlast the grace. */
   async stop(graceMs: number): Promise<void> {
     await this.abandon();
-    await this.needs.control
-      .publish({ type: 'SHUTDOWN' })
-      .catch((error: unknown) => this.needs.observer.failed('publish SHUTDOWN', error));
+    await this.publishShutdown({});
     for (const process of this.processes.values()) process.signal('SIGTERM');
     const deadline = this.needs.clock.monotonic() + graceMs;
     while (this.livingProcesses().length > 0 && this.needs.clock.monotonic() < deadline) {
@@ -125,6 +115,20 @@ export class Fleet {
     this.abort.abort();
     await this.passing;
     await this.looking;
+  }
+
+  private async adoptWorker(worker: Assignment, { state, heartbeatAt }: WorkerReport, desired: string): Promise<void> {
+    const pid = state?.pid ?? (await this.needs.board.findLockHolder(worker.id));
+    if (pid === undefined) return;
+    const process = this.needs.spawner.find(worker, pid);
+    if (process) {
+      const found = adopted(worker.id, state?.revision ?? desired, this.needs.clock.monotonic());
+      this.workers.set(worker.id, { ...found, isHealthy: heartbeatAt !== undefined, kind: worker.kind });
+      this.processes.set(worker.id, process);
+      this.needs.observer.adopted(worker, pid);
+    } else if (isOfThisMachine(state) || heartbeatAt === undefined) {
+      await this.needs.board.clearAfter(worker.id, pid);
+    }
   }
 
   private async passUntilQuiet(): Promise<void> {
@@ -153,7 +157,10 @@ export class Fleet {
       const action = planWorker(this.desired.get(id)?.revision, subject, context);
       // A worker that starts while Redis is away finds no lock and counts as failed for nothing.
       const isPossible = action?.type !== 'spawn' || (observations.answered && this.hasRoomToStart());
-      if (action && isPossible) await this.act(id, action);
+      if (action && isPossible) {
+        // What fails for one worker must not keep us from the others.
+        await this.act(id, action).catch((error: unknown) => this.needs.observer.failed(`${action.type} ${id}`, error));
+      }
     }
     if (this.needsAnotherLook()) this.looking ??= this.lookAgain();
   }
@@ -188,8 +195,8 @@ export class Fleet {
       }
       case 'stop':
         // The signal reaches a worker that cannot hear the channel, the channel one that is not on this machine.
-        await this.needs.control.publish({ type: 'SHUTDOWN', pairId: id });
         this.processes.get(id)?.signal('SIGTERM');
+        await this.publishShutdown({ pairId: id });
         return;
       case 'kill':
         this.processes.get(id)?.signal('SIGKILL');
@@ -200,6 +207,12 @@ export class Fleet {
       case 'forget':
         return;
     }
+  }
+
+  private async publishShutdown(to: { pairId?: string }): Promise<void> {
+    await this.needs.control
+      .publish({ type: 'SHUTDOWN', ...to })
+      .catch((error: unknown) => this.needs.observer.failed('publish SHUTDOWN', error));
   }
 
   /** Exits are noticed by the event of our child, by looking at a process that is not our child. */
