@@ -54,7 +54,7 @@ export class Started {
 
 /** Runs a compiled app on a free port, and stops it when the test ends. */
 export function startApp(
-  app: 'orchestrator' | 'worker',
+  app: 'orchestrator' | 'worker' | 'paper-venue',
   options: { env: Record<string, string>; args?: string[] },
 ): Started {
   const main = resolve('dist', 'apps', app, 'src', 'main.js');

@@ -164,6 +164,16 @@ export const settings = {
     default: '20',
     meaning: 'failures in a row after which a worker is given up',
   },
+  PAPER_PORT: {
+    kind: integer({ min: 0, max: 65_535 }),
+    default: '3002',
+    meaning: 'port of the paper venue; 0 takes a free one',
+  },
+  PAPER_SEED: {
+    kind: integer({ min: 0, max: 1_000_000_000 }),
+    default: '1',
+    meaning: "what the paper venue's prices grow from; the same seed gives the same prices",
+  },
   EVENT_LOOP_LAG_MS_MAX: {
     kind: integer({ min: 1, max: HOUR_MS }),
     default: '1000',

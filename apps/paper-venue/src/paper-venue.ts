@@ -1,0 +1,91 @@
+import { join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { closeWithin, createHttpApp, listen } from '#libs/http';
+import { aborted, type ProcessContext } from '#libs/process';
+import { serveAlpacaStream } from './alpaca/alpaca-stream.js';
+import { describeApi } from './api-description.js';
+import { keepRawBodies } from './binance/raw-body.js';
+import { MatchingEngine } from './engine/matching-engine.js';
+import { FaultBox } from './faults/fault-box.js';
+import { applyRequestFaults } from './faults/request-faults.js';
+import { StreamFaults } from './faults/stream-faults.js';
+import { Identifiers } from './identifiers.js';
+import { applyLimits } from './limits/apply-limits.js';
+import { RequestLimits } from './limits/request-limits.js';
+import { Market } from './market/market.js';
+import { MarketLoop } from './market-loop.js';
+import { paperVenueModule } from './paper-venue.module.js';
+import { Sockets } from './sockets/sockets.js';
+import { Archive } from './store/archive.js';
+import { GroupCommit } from './store/group-commit.js';
+import { openVenueFile } from './store/venue-file.js';
+import { VenueStore } from './store/venue-store.js';
+import { Venue } from './venue.js';
+import { VenueClock } from './venue-clock.js';
+import { VenueMetrics } from './venue-metrics.js';
+
+const HOST = '127.0.0.1';
+
+/** Serves the venue until it is told to stop. */
+export async function runPaperVenue(context: ProcessContext): Promise<void> {
+  const { config, clock, logger, stopping } = context;
+  await using undo = new AsyncDisposableStack();
+  const folder = join(resolve(config.DATA_DIR), 'paper-venue');
+  const database = openVenueFile(folder);
+  undo.defer(() => database.close());
+  const metrics = new VenueMetrics();
+  const failure = new AbortController();
+  const venue = buildVenue(context, database, { metrics, failure });
+  const box = new FaultBox(config.PAPER_SEED, ({ fault }) => metrics.faults.inc({ fault }));
+  const limits = new RequestLimits(clock);
+  const sockets = new Sockets(clock, box);
+  metrics.watch(venue, sockets);
+
+  const app = await createHttpApp(paperVenueModule({ context, venue, box, limits, sockets, folder }), {
+    bodyBytesMax: config.HTTP_BODY_BYTES_MAX,
+  });
+  undo.defer(() => closeWithin(app, { graceMs: config.SHUTDOWN_GRACE_MS, clock }));
+  keepRawBodies(app);
+  applyRequestFaults(app, box, clock);
+  applyLimits(app, limits);
+  describeApi(app);
+  const streamFaults = new StreamFaults(box, clock);
+  sockets.attach(app, [
+    { name: 'alpaca', path: /^\/alpaca\/stream$/, serve: (socket) => serveAlpacaStream(socket, venue, streamFaults) },
+  ]);
+  undo.defer(() => sockets.stop());
+  const loop = new MarketLoop(venue, clock);
+  loop.start();
+  undo.defer(() => loop.stop());
+  const address = await listen(app, { host: HOST, port: config.PAPER_PORT });
+  // Said whatever the level of the log is: with PAPER_PORT=0 nobody else knows where we are.
+  process.stdout.write(`Paper venue on ${address}, paper money only; control: ${address}/docs\n`);
+
+  await aborted(AbortSignal.any([stopping, failure.signal]));
+  if (failure.signal.aborted) throw failure.signal.reason;
+  venue.parts.commit.flush();
+  logger.info('Stopped');
+}
+
+function buildVenue(
+  { config, clock }: ProcessContext,
+  database: DatabaseSync,
+  { metrics, failure }: { metrics: VenueMetrics; failure: AbortController },
+): Venue {
+  const store = new VenueStore(database);
+  const state = store.load();
+  const commit = new GroupCommit(database, {
+    committed: (works) => metrics.batch.observe(works),
+    // What memory holds may not be on the disk: end, and begin again from the disk.
+    failed: (error) => failure.abort(error),
+  });
+  return new Venue({
+    engine: new MatchingEngine(state, { isMatching: state.isMatching, fees: state.fees }),
+    market: new Market(config.PAPER_SEED, state.pins),
+    store,
+    archive: new Archive(database),
+    commit,
+    clock: new VenueClock(clock),
+    identifiers: new Identifiers(state.identity),
+  });
+}
