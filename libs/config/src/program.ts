@@ -30,6 +30,11 @@ export function bareEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(entries), LANG: 'C.UTF-8' };
 }
 
+/** The value of a variable that a file of settings names, such as an API key; empty counts as unset. */
+export function readNamedVariable(name: string): string | undefined {
+  return process.env[name] === '' ? undefined : process.env[name];
+}
+
 /** Our whole environment with changes on top, for a process of our own. */
 export function childEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes };

@@ -103,6 +103,32 @@ export const settings = {
     whenUnset: 'pairs are managed through the API',
     meaning: 'YAML file that declares the pairs; it then rules, and the API only reads them',
   },
+  VENUES_FILE: {
+    kind: text('a path', /^[^\0]+$/),
+    default: undefined,
+    whenUnset: 'the paper venue',
+    meaning: 'YAML file that declares the venues and names where their keys are; see docs/venues.md',
+  },
+  CLIENT_ORDER_ID_PREFIX: {
+    kind: text('up to 16 letters and digits', /^[A-Za-z0-9]{1,16}$/),
+    default: 'bytelyst',
+    meaning: 'first part of every client order id; never change it while orders are open',
+  },
+  SUBMIT_TIMEOUT_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'time allowed for a venue to answer a submission or a cancellation',
+  },
+  VENUE_QUERY_TIMEOUT_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'time allowed for a venue to answer any other request',
+  },
+  VENUE_BUDGET_WAIT_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '2000',
+    meaning: 'longest wait for a place in the rate budget of a venue before a request is refused',
+  },
   INTERVAL_SEC: {
     kind: integer({ min: 1, max: 86_400 }),
     default: undefined,

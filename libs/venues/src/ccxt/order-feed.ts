@@ -1,0 +1,65 @@
+import type { Exchange } from 'ccxt';
+import { z } from 'zod';
+import type { Session } from '../stream-loop.js';
+import { UnreadableAnswer } from '../venue-error.js';
+import { readAs } from '../wire-value.js';
+import { WireFill, WireOrder } from './ccxt-wire.js';
+
+type Authenticating = Exchange & { authenticate?: (params: { type: string }) => Promise<unknown> };
+
+/**
+ * One connection of ccxt for orders and fills. Both loops wait before the stream is called live, so that nothing
+ * falls between; whichever of them fails ends the connection.
+ */
+export async function followOrderFeed(exchange: Exchange, session: Session, signal: AbortSignal): Promise<void> {
+  const stop = Promise.withResolvers<void>();
+  const onAbort = (): void => stop.resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const ended = new AbortController();
+  const loops = [
+    loop(ended.signal, async () => readOrders(await exchange.watchOrders(), session)),
+    ...(exchange.has['watchMyTrades'] === true
+      ? [loop(ended.signal, async () => readFills(await exchange.watchMyTrades(), session))]
+      : []),
+  ];
+  for (const each of loops) each.catch(() => undefined);
+  try {
+    await Promise.race([announceLive(exchange, session, ended.signal), ...loops, stop.promise]);
+    await Promise.race([...loops, stop.promise]);
+  } finally {
+    ended.abort();
+    signal.removeEventListener('abort', onAbort);
+    await exchange.close().catch(() => undefined);
+    await Promise.allSettled(loops);
+  }
+}
+
+async function announceLive(exchange: Authenticating, session: Session, signal: AbortSignal): Promise<void> {
+  await exchange.authenticate?.({ type: 'spot' });
+  if (!signal.aborted) session.live();
+}
+
+async function loop(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) await step();
+}
+
+function readOrders(orders: unknown, session: Session): void {
+  read(session, () => {
+    for (const order of readAs(z.array(WireOrder), orders)) session.event({ kind: 'order', order });
+  });
+}
+
+function readFills(fills: unknown, session: Session): void {
+  read(session, () => {
+    for (const fill of readAs(z.array(WireFill), fills)) session.event({ kind: 'fill', fill });
+  });
+}
+
+function read(session: Session, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof UnreadableAnswer)) throw error;
+    session.unreadable(error.message);
+  }
+}
