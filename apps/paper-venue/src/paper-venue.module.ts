@@ -2,6 +2,9 @@ import type { DynamicModule } from '@nestjs/common';
 import { diskProbe, eventLoopProbe, healthModule } from '#libs/http';
 import type { ProcessContext } from '#libs/process';
 import { loggerModule, metricsModule } from '#libs/telemetry';
+import { AlpacaAccountController } from './alpaca/account.controller.js';
+import { AlpacaActivitiesController } from './alpaca/activities.controller.js';
+import { AlpacaMarketDataController } from './alpaca/market-data.controller.js';
 import { AlpacaOrdersController } from './alpaca/orders.controller.js';
 import { BinanceAccountController } from './binance/account.controller.js';
 import { BinanceMarketController } from './binance/market.controller.js';
@@ -11,8 +14,10 @@ import { PaperMarketController } from './control/market.controller.js';
 import { PaperOrdersController } from './control/orders.controller.js';
 import { PaperVenueController } from './control/venue.controller.js';
 import { FaultBox } from './faults/fault-box.js';
+import { GeckoController } from './gecko/gecko.controller.js';
 import { RequestLimits } from './limits/request-limits.js';
 import { Sockets } from './sockets/sockets.js';
+import { UnknownRouteController } from './unknown-route.controller.js';
 import { Venue } from './venue.js';
 import { VenueClock } from './venue-clock.js';
 
@@ -31,9 +36,14 @@ export function paperVenueModule(parts: {
     imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
     controllers: [
       AlpacaOrdersController,
+      AlpacaActivitiesController,
+      AlpacaAccountController,
+      AlpacaMarketDataController,
       BinanceOrdersController,
       BinanceAccountController,
       BinanceMarketController,
+      GeckoController,
+      UnknownRouteController,
       PaperOrdersController,
       PaperMarketController,
       PaperVenueController,

@@ -1,10 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '#libs/clock';
 import { closeWithin, createHttpApp, listen } from '#libs/http';
 import { aborted, type ProcessContext } from '#libs/process';
 import { serveAlpacaStream } from './alpaca/alpaca-stream.js';
 import { describeApi } from './api-description.js';
+import { serveMarketStream } from './binance/market-stream.js';
 import { keepRawBodies } from './binance/raw-body.js';
+import { serveUserStream } from './binance/user-stream.js';
 import { MatchingEngine } from './engine/matching-engine.js';
 import { FaultBox } from './faults/fault-box.js';
 import { applyRequestFaults } from './faults/request-faults.js';
@@ -15,7 +18,7 @@ import { RequestLimits } from './limits/request-limits.js';
 import { Market } from './market/market.js';
 import { MarketLoop } from './market-loop.js';
 import { paperVenueModule } from './paper-venue.module.js';
-import { Sockets } from './sockets/sockets.js';
+import { Sockets, type Route } from './sockets/sockets.js';
 import { Archive } from './store/archive.js';
 import { GroupCommit } from './store/group-commit.js';
 import { openVenueFile } from './store/venue-file.js';
@@ -49,10 +52,7 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   applyRequestFaults(app, box, clock);
   applyLimits(app, limits);
   describeApi(app);
-  const streamFaults = new StreamFaults(box, clock);
-  sockets.attach(app, [
-    { name: 'alpaca', path: /^\/alpaca\/stream$/, serve: (socket) => serveAlpacaStream(socket, venue, streamFaults) },
-  ]);
+  sockets.attach(app, streamRoutes({ venue, box, clock }));
   undo.defer(() => sockets.stop());
   const loop = new MarketLoop(venue, clock);
   loop.start();
@@ -65,6 +65,23 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   if (failure.signal.aborted) throw failure.signal.reason;
   venue.parts.commit.flush();
   logger.info('Stopped');
+}
+
+function streamRoutes({ venue, box, clock }: { venue: Venue; box: FaultBox; clock: Clock }): Route[] {
+  const faults = new StreamFaults(box, clock);
+  return [
+    { name: 'alpaca', path: /^\/alpaca\/stream$/, serve: (socket) => serveAlpacaStream(socket, venue, faults) },
+    {
+      name: 'binance-user',
+      path: /^\/binance\/ws-api\/v3$/,
+      serve: (socket) => serveUserStream(socket, venue, faults),
+    },
+    {
+      name: 'binance-market',
+      path: /^\/binance\/testnet\/ws(\/|$)/,
+      serve: (socket, path) => serveMarketStream(socket, path, { venue, clock }),
+    },
+  ];
 }
 
 function buildVenue(

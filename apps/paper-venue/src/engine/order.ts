@@ -63,7 +63,8 @@ interface Happening {
 }
 
 export type EngineEvent =
-  | (Happening & { readonly kind: 'new' | 'triggered' | 'canceled' | 'expired' })
+  | (Happening & { readonly kind: 'new' | 'canceled' | 'expired' })
+  | (Happening & { readonly kind: 'triggered' })
   | (Happening & { readonly kind: 'fill'; readonly fill: Fill });
 
 export function isOpen({ status }: Pick<Order, 'status'>): boolean {

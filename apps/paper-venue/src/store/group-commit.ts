@@ -12,13 +12,12 @@ interface Batch {
  */
 export class GroupCommit {
   private batch: Batch | undefined;
+  private works = 0;
 
   constructor(
     private readonly database: DatabaseSync,
     private readonly observer: { committed(works: number): void; failed(error: unknown): void },
   ) {}
-
-  private works = 0;
 
   /**
    * Runs the work at once and resolves with its result when that is on the disk. A failure is final: memory and disk
@@ -43,7 +42,7 @@ export class GroupCommit {
 
   /** Resolves when everything that was written so far is on the disk: a reader must not tell what may yet be lost. */
   async settled(): Promise<void> {
-    await this.batch?.committed;
+    while (this.batch) await this.batch.committed;
   }
 
   /** Commits what is open, for a stop. */
