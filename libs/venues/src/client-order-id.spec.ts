@@ -36,8 +36,12 @@ describe('clientOrderIdFor', () => {
   });
 
   it('never changes, because orders are at venues under these ids', () => {
-    expect(clientOrderIdFor({ profileId, tradeId }, 'bytelyst', binance)).toMatchInlineSnapshot(`"bytelyst-pmoq2haad7vwnb3miyqvchmpwup"`);
-    expect(clientOrderIdFor({ profileId, tradeId, exitGeneration: 0 }, 'bytelyst', okx)).toMatchInlineSnapshot(`"bytelystkllfmtswuhgbeep3k42ld6ct"`);
+    expect(clientOrderIdFor({ profileId, tradeId }, 'bytelyst', binance)).toMatchInlineSnapshot(
+      `"bytelyst-pmoq2haad7vwnb3miyqvchmpwup"`,
+    );
+    expect(clientOrderIdFor({ profileId, tradeId, exitGeneration: 0 }, 'bytelyst', okx)).toMatchInlineSnapshot(
+      `"bytelystkllfmtswuhgbeep3k42ld6ct"`,
+    );
   });
 
   it.each([alpaca, binance, okx])('keeps to the rules of the venue: %j', (rules) => {

@@ -85,7 +85,10 @@ describe('FollowedOrders', () => {
     fc.assert(
       fc.property(told, ({ life, events }) => {
         const known = new FollowedOrders();
-        for (const event of events) 'fillId' in event ? known.applyFill(event) : known.apply(event);
+        for (const event of events) {
+          if ('fillId' in event) known.applyFill(event);
+          else known.apply(event);
+        }
         expect(known.list()).toHaveLength(1);
         expect(known.find('o-1')?.order).toEqual(life.final);
         expect(known.find('o-1')?.fills).toHaveLength(life.fills.length);

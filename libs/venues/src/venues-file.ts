@@ -28,6 +28,7 @@ export interface CcxtSettings extends SharedSettings {
   readonly exchange: string;
   /** Third part of the credentials, where the exchange has one. */
   readonly password?: Secret;
+  readonly ordersPer10Seconds?: number;
   readonly baseUrl?: string;
   readonly urls?: UrlTree;
 }
@@ -110,6 +111,7 @@ const Entry = z.discriminatedUnion('adapter', [
     passwordEnv: Variable.optional(),
     passwordFile: Path.optional(),
     urls: Urls.optional(),
+    ordersPer10Seconds: z.int().min(1).max(1_000_000).optional(),
   }),
 ]);
 type Entry = z.infer<typeof Entry>;
@@ -157,6 +159,7 @@ function settingsOf(entry: Entry, secrets: { key: Secret; secret: Secret; passwo
     exchange: entry.exchange,
     ...(secrets.password && { password: secrets.password }),
     ...(entry.urls && { urls: entry.urls }),
+    ...(entry.ordersPer10Seconds !== undefined && { ordersPer10Seconds: entry.ordersPer10Seconds }),
   };
 }
 

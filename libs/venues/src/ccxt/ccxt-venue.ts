@@ -33,12 +33,12 @@ import { followOrderFeed } from './order-feed.js';
 const CAUTIOUS_LIMITS: readonly RateLimit[] = [{ name: 'requests', count: 300, perMs: 60_000 }];
 
 export function ccxtLimits(settings: CcxtSettings): readonly RateLimit[] {
-  const { requestsPerMinute } = settings;
+  const { requestsPerMinute, ordersPer10Seconds } = settings;
   const limits = dialectOf(settings.exchange).limits ?? CAUTIOUS_LIMITS;
-  if (requestsPerMinute === undefined) return limits;
-  return limits.map((limit) =>
-    limit.name === 'requests' ? { ...limit, count: requestsPerMinute, perMs: 60_000 } : limit,
-  );
+  return limits.map((limit) => {
+    if (limit.name === 'requests') return { ...limit, count: requestsPerMinute ?? limit.count };
+    return { ...limit, count: ordersPer10Seconds ?? limit.count };
+  });
 }
 
 export class CcxtVenue implements Venue {

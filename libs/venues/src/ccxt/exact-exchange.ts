@@ -55,6 +55,8 @@ export async function openExactExchange(settings: CcxtSettings, dialect: Dialect
     sum: (...values: unknown[]) => values.map(Number).reduce((total, value) => total + value, 0),
     fetchImplementation: tracedFetch(traces),
   });
+  // Without an agent ccxt opens no socket without TLS, not even on loopback.
+  await exchange.loadHttpProxyAgent();
   return {
     exchange,
     hasStream: streaming !== undefined && exchange.has['watchOrders'] === true,

@@ -8,23 +8,24 @@ import { WireFill, WireOrder } from './ccxt-wire.js';
 type Authenticating = Exchange & { authenticate?: (params: { type: string }) => Promise<unknown> };
 
 /**
- * One connection of ccxt for orders and fills. Both loops wait before the stream is called live, so that nothing
- * falls between; whichever of them fails ends the connection.
+ * One connection of ccxt for orders and fills; whichever of the two loops fails ends it. ccxt holds a stream to be
+ * confirmed as soon as somebody asked for it, so the first to ask must be the one who waits: only what it returns
+ * from is live.
  */
-export async function followOrderFeed(exchange: Exchange, session: Session, signal: AbortSignal): Promise<void> {
+export async function followOrderFeed(exchange: Authenticating, session: Session, signal: AbortSignal): Promise<void> {
   const stop = Promise.withResolvers<void>();
   const onAbort = (): void => stop.resolve();
   signal.addEventListener('abort', onAbort, { once: true });
   const ended = new AbortController();
-  const loops = [
-    loop(ended.signal, async () => readOrders(await exchange.watchOrders(), session)),
-    ...(exchange.has['watchMyTrades'] === true
-      ? [loop(ended.signal, async () => readFills(await exchange.watchMyTrades(), session))]
-      : []),
-  ];
-  for (const each of loops) each.catch(() => undefined);
+  let loops: Promise<void>[] = [];
   try {
-    await Promise.race([announceLive(exchange, session, ended.signal), ...loops, stop.promise]);
+    await Promise.race([exchange.authenticate?.({ type: 'spot' }), stop.promise]);
+    if (signal.aborted) return;
+    loops = [loop(ended.signal, async () => readOrders(await exchange.watchOrders(), session))];
+    if (exchange.has['watchMyTrades'] === true) {
+      loops.push(loop(ended.signal, async () => readFills(await exchange.watchMyTrades(), session)));
+    }
+    session.live();
     await Promise.race([...loops, stop.promise]);
   } finally {
     ended.abort();
@@ -32,11 +33,6 @@ export async function followOrderFeed(exchange: Exchange, session: Session, sign
     await exchange.close().catch(() => undefined);
     await Promise.allSettled(loops);
   }
-}
-
-async function announceLive(exchange: Authenticating, session: Session, signal: AbortSignal): Promise<void> {
-  await exchange.authenticate?.({ type: 'spot' });
-  if (!signal.aborted) session.live();
 }
 
 async function loop(signal: AbortSignal, step: () => Promise<void>): Promise<void> {

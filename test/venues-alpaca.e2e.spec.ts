@@ -1,0 +1,3 @@
+import { describeVenue } from './harness/venue-contract.js';
+
+describeVenue({ adapter: 'alpaca', symbol: 'BTC/USD', otherSymbol: 'ETH/USD' });
