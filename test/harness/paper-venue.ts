@@ -6,7 +6,7 @@ export const PAPER_CREDENTIALS = { key: 'paper', secret: 'paper-secret' };
 /** A paper venue in a process of its own, on a port that it keeps through restarts. */
 export class PaperVenue {
   private constructor(
-    private readonly env: Record<string, string>,
+    readonly env: Record<string, string>,
     private process: Started,
     readonly url: string,
   ) {}

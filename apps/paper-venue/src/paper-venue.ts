@@ -70,16 +70,16 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
 function streamRoutes({ venue, box, clock }: { venue: Venue; box: FaultBox; clock: Clock }): Route[] {
   const faults = new StreamFaults(box, clock);
   return [
-    { name: 'alpaca', path: /^\/alpaca\/stream$/, serve: (socket) => serveAlpacaStream(socket, venue, faults) },
+    { name: 'alpaca', path: /^\/alpaca\/stream$/, serve: (client) => serveAlpacaStream(client, venue, faults) },
     {
       name: 'binance-user',
       path: /^\/binance\/ws-api\/v3$/,
-      serve: (socket) => serveUserStream(socket, venue, faults),
+      serve: (client) => serveUserStream(client, venue, faults),
     },
     {
       name: 'binance-market',
       path: /^\/binance\/testnet\/ws(\/|$)/,
-      serve: (socket, path) => serveMarketStream(socket, path, { venue, clock }),
+      serve: (client) => serveMarketStream(client, venue, clock),
     },
   ];
 }

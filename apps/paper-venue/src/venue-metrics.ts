@@ -33,11 +33,13 @@ export class VenueMetrics {
       },
     });
     new Gauge({
-      name: 'flotilla_paper_stream_clients',
-      help: 'Clients on the streams of the paper venue, by stream.',
+      name: 'flotilla_paper_stream_listeners',
+      help: 'Clients that listen to the streams of the paper venue, by stream.',
       labelNames: ['stream'],
       collect() {
-        for (const stream of ['alpaca', 'binance-market', 'binance-user']) this.set({ stream }, sockets.count(stream));
+        for (const stream of ['alpaca', 'binance-market', 'binance-user']) {
+          this.set({ stream }, sockets.countListeners(stream));
+        }
       },
     });
   }

@@ -1,8 +1,8 @@
-import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { CREDENTIALS } from '../credentials.js';
 import type { EngineEvent } from '../engine/order.js';
 import type { StreamFaults } from '../faults/stream-faults.js';
+import type { StreamClient } from '../sockets/sockets.js';
 import type { Venue } from '../venue.js';
 import { eventName, isoTime, orderJson } from './order-json.js';
 
@@ -16,7 +16,7 @@ const Message = z.union([
 ]);
 
 /** Serves one client of /alpaca/stream. Alpaca sends its JSON in binary frames. */
-export function serveAlpacaStream(socket: WebSocket, venue: Venue, faults: StreamFaults): void {
+export function serveAlpacaStream({ socket, setListening }: StreamClient, venue: Venue, faults: StreamFaults): void {
   let isAuthorized = false;
   let isListening = false;
   const send = (message: object): void => socket.send(Buffer.from(JSON.stringify(message)), { binary: true });
@@ -40,6 +40,7 @@ export function serveAlpacaStream(socket: WebSocket, venue: Venue, faults: Strea
     } else {
       // Each list takes the place of the one before.
       isListening = parsed.data.data.streams.includes('trade_updates');
+      setListening(isListening);
       send({ stream: 'listening', data: { streams: isListening ? ['trade_updates'] : [] } });
     }
   };

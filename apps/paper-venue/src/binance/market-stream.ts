@@ -1,6 +1,6 @@
-import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Clock } from '#libs/clock';
+import type { StreamClient } from '../sockets/sockets.js';
 import type { Venue } from '../venue.js';
 import { isKnownStream, marketUpdate } from './market-update.js';
 
@@ -15,8 +15,7 @@ const Request = z.object({
 });
 
 /** Serves one client of the market streams: /binance/testnet/ws, with a stream's name behind it or without. */
-export function serveMarketStream(socket: WebSocket, path: string, parts: { venue: Venue; clock: Clock }): void {
-  const { venue, clock } = parts;
+export function serveMarketStream({ socket, path, setListening }: StreamClient, venue: Venue, clock: Clock): void {
   const send = (message: object): void => socket.send(JSON.stringify(message));
   const streams = new Set<string>();
   const closed = new AbortController();
@@ -37,6 +36,7 @@ export function serveMarketStream(socket: WebSocket, path: string, parts: { venu
       if (method === 'SUBSCRIBE') streams.add(name);
       else streams.delete(name);
     }
+    setListening(streams.size > 0);
     send({ result: null, id });
     if (method === 'SUBSCRIBE') for (const name of params) send(marketUpdate(name, venue));
   });

@@ -1,8 +1,8 @@
-import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { isOpen, type EngineEvent } from '../engine/order.js';
 import type { StreamFaults } from '../faults/stream-faults.js';
 import { assetIn } from '../market/instruments.js';
+import type { StreamClient } from '../sockets/sockets.js';
 import type { Venue } from '../venue.js';
 import { WireError } from '../wire-error.js';
 import { amount, binanceSide, binanceStatus, binanceSymbol, binanceTimeInForce, binanceType } from './order-json.js';
@@ -17,7 +17,7 @@ const Request = z.object({
 type Json = Record<string, unknown>;
 
 /** Serves one client of the WebSocket API: the time, and the events of the account to whoever signs for them. */
-export function serveUserStream(socket: WebSocket, venue: Venue, faults: StreamFaults): void {
+export function serveUserStream({ socket, setListening }: StreamClient, venue: Venue, faults: StreamFaults): void {
   const send = (message: object): void => socket.send(JSON.stringify(message));
   const channel = faults.channel(socket, send);
   let subscriptionId: number | undefined;
@@ -32,9 +32,11 @@ export function serveUserStream(socket: WebSocket, venue: Venue, faults: StreamF
       case 'userDataStream.subscribe.signature':
         verifyParameters(params, venue.parts.clock.now());
         subscriptionId ??= subscriptions++;
+        setListening(true);
         return { subscriptionId };
       case 'userDataStream.unsubscribe':
         subscriptionId = undefined;
+        setListening(false);
         return {};
       default:
         throw new WireError(400, { code: -1020, msg: 'This operation is not supported.' });

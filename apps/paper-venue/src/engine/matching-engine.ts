@@ -70,7 +70,7 @@ export class MatchingEngine {
 
   place(request: OrderRequest, at: number): Placed {
     const market = this.marketOf(request.instrument);
-    const reference = market.best(request.side);
+    const reference = market.best(request.side) ?? request.limitPrice ?? request.stopPrice;
     if (!reference) return { refusal: { reason: 'no-market' } };
     const quantity =
       request.quantity ??

@@ -18,9 +18,17 @@ export function applyRequestFaults(app: HttpApp, box: FaultBox, clock: Clock): v
     if (!protocol) return undefined;
     const fault = box.drawForRequest(operationOf(request.method, path));
     if (!fault) return undefined;
-    if (phaseOf(fault) === 'request') return strike(fault, { request, reply, protocol, clock });
+    if (phaseOf(fault) === 'request' && fault.fault !== 'delay') return strike(fault, { request, reply, protocol });
     drawn.set(request, fault);
     return undefined;
+  });
+
+  // The request is read and waits inside the venue: it reaches the engine late, even if its sender has given up.
+  fastify.addHook('preHandler', async (request) => {
+    const fault = drawn.get(request);
+    if (fault?.fault !== 'delay' || phaseOf(fault) !== 'request') return;
+    drawn.delete(request);
+    await clock.sleep(fault.delayMs);
   });
 
   fastify.addHook('onSend', async (request, reply, payload) => {
@@ -35,15 +43,12 @@ export function applyRequestFaults(app: HttpApp, box: FaultBox, clock: Clock): v
   });
 }
 
-/** Before the engine hears of it. */
-async function strike(
+/** Instead of the work. */
+function strike(
   fault: Fault,
-  on: { request: FastifyRequest; reply: FastifyReply; protocol: WireProtocol; clock: Clock },
-): Promise<FastifyReply | undefined> {
+  on: { request: FastifyRequest; reply: FastifyReply; protocol: WireProtocol },
+): FastifyReply {
   switch (fault.fault) {
-    case 'delay':
-      await on.clock.sleep(fault.delayMs);
-      return undefined;
     case 'drop-request':
       on.request.raw.socket.destroy();
       return on.reply.hijack();

@@ -12,13 +12,26 @@ const PAYLOAD_BYTES_MAX = 65_536;
 export interface Route {
   readonly name: string;
   readonly path: RegExp;
-  serve(socket: WebSocket, path: string): void;
+  serve(client: StreamClient): void;
+}
+
+export interface StreamClient {
+  readonly socket: WebSocket;
+  readonly path: string;
+  /** Says whether the client has asked for what it is here for. */
+  readonly setListening: (isListening: boolean) => void;
+}
+
+interface ClientState {
+  readonly name: string;
+  isAlive: boolean;
+  isListening: boolean;
 }
 
 /** The open streams of all clients. */
 export class Sockets {
   private readonly server = new WebSocketServer({ noServer: true, maxPayload: PAYLOAD_BYTES_MAX });
-  private readonly open = new Map<WebSocket, { name: string; isAlive: boolean }>();
+  private readonly open = new Map<WebSocket, ClientState>();
   private readonly stopping = new AbortController();
 
   constructor(
@@ -36,15 +49,16 @@ export class Sockets {
       if (fault?.fault === 'http-429') return refuse(socket, '429 Too Many Requests');
       if (fault) return void socket.destroy();
       this.server.handleUpgrade(request, socket, head, (client) => {
-        this.keep(client, route.name);
-        route.serve(client, path);
+        const state = this.keep(client, route.name);
+        route.serve({ socket: client, path, setListening: (isListening) => (state.isListening = isListening) });
       });
     });
     void this.pingUntilStopped();
   }
 
-  count(name: string): number {
-    return [...this.open.values()].filter((client) => client.name === name).length;
+  /** How many listen to a stream. */
+  countListeners(name: string): number {
+    return [...this.open.values()].filter((client) => client.name === name && client.isListening).length;
   }
 
   /** Cuts all of them, as a broken network does. */
@@ -63,13 +77,14 @@ export class Sockets {
     }
   }
 
-  private keep(client: WebSocket, name: string): void {
-    const state = { name, isAlive: true };
+  private keep(client: WebSocket, name: string): ClientState {
+    const state: ClientState = { name, isAlive: true, isListening: false };
     this.open.set(client, state);
     client.on('pong', () => (state.isAlive = true));
     client.on('close', () => this.open.delete(client));
     // What goes wrong on a connection ends that connection; close follows.
     client.on('error', () => client.terminate());
+    return state;
   }
 
   private async pingUntilStopped(): Promise<void> {
