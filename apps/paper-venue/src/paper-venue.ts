@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '#libs/clock';
 import { closeWithin, createHttpApp, listen } from '#libs/http';
 import { aborted, type ProcessContext } from '#libs/process';
@@ -8,23 +7,17 @@ import { describeApi } from './api-description.js';
 import { serveMarketStream } from './binance/market-stream.js';
 import { keepRawBodies } from './binance/raw-body.js';
 import { serveUserStream } from './binance/user-stream.js';
-import { MatchingEngine } from './engine/matching-engine.js';
+import { buildVenue } from './build-venue.js';
 import { FaultBox } from './faults/fault-box.js';
 import { applyRequestFaults } from './faults/request-faults.js';
 import { StreamFaults } from './faults/stream-faults.js';
-import { Identifiers } from './identifiers.js';
 import { applyLimits } from './limits/apply-limits.js';
 import { RequestLimits } from './limits/request-limits.js';
-import { Market } from './market/market.js';
 import { MarketLoop } from './market-loop.js';
 import { paperVenueModule } from './paper-venue.module.js';
 import { Sockets, type Route } from './sockets/sockets.js';
-import { Archive } from './store/archive.js';
-import { GroupCommit } from './store/group-commit.js';
 import { openVenueFile } from './store/venue-file.js';
-import { VenueStore } from './store/venue-store.js';
-import { Venue } from './venue.js';
-import { VenueClock } from './venue-clock.js';
+import type { Venue } from './venue.js';
 import { VenueMetrics } from './venue-metrics.js';
 
 const HOST = '127.0.0.1';
@@ -38,7 +31,15 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   undo.defer(() => database.close());
   const metrics = new VenueMetrics();
   const failure = new AbortController();
-  const venue = buildVenue(context, database, { metrics, failure });
+  const venue = buildVenue(database, {
+    seed: config.PAPER_SEED,
+    clock,
+    commits: {
+      committed: (works) => metrics.batch.observe(works),
+      // What memory holds may not be on the disk: end, and begin again from the disk.
+      failed: (error) => failure.abort(error),
+    },
+  });
   const box = new FaultBox(config.PAPER_SEED, ({ fault }) => metrics.faults.inc({ fault }));
   const limits = new RequestLimits(clock);
   const sockets = new Sockets(clock, box);
@@ -82,27 +83,4 @@ function streamRoutes({ venue, box, clock }: { venue: Venue; box: FaultBox; cloc
       serve: (client) => serveMarketStream(client, venue, clock),
     },
   ];
-}
-
-function buildVenue(
-  { config, clock }: ProcessContext,
-  database: DatabaseSync,
-  { metrics, failure }: { metrics: VenueMetrics; failure: AbortController },
-): Venue {
-  const store = new VenueStore(database);
-  const state = store.load();
-  const commit = new GroupCommit(database, {
-    committed: (works) => metrics.batch.observe(works),
-    // What memory holds may not be on the disk: end, and begin again from the disk.
-    failed: (error) => failure.abort(error),
-  });
-  return new Venue({
-    engine: new MatchingEngine(state, { isMatching: state.isMatching, fees: state.fees }),
-    market: new Market(config.PAPER_SEED, state.pins),
-    store,
-    archive: new Archive(database),
-    commit,
-    clock: new VenueClock(clock),
-    identifiers: new Identifiers(state.identity),
-  });
 }

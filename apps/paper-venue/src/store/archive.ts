@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Fill, Order } from '../engine/order.js';
 import type { Instrument, Protocol } from '../market/instruments.js';
 import { toFill, toOrder, type FillRow, type OrderRow } from './rows.js';
@@ -49,7 +49,12 @@ type Value = string | number;
 
 /** Reads what the venue did, from the first day on. */
 export class Archive {
-  constructor(private readonly database: DatabaseSync) {}
+  /** Asked with every submission, so it is prepared once. */
+  private readonly usedId: StatementSync;
+
+  constructor(private readonly database: DatabaseSync) {
+    this.usedId = database.prepare('select 1 from orders where client_order_id = ? and protocol = ? limit 1');
+  }
 
   findOrder(seq: number): FiledOrder | undefined {
     return this.read('where seq = ?', [seq])[0];
@@ -63,8 +68,7 @@ export class Archive {
 
   /** Whether an order of this protocol ever bore it. */
   isClientOrderIdUsed(protocol: Protocol, clientOrderId: string): boolean {
-    const sql = 'select 1 from orders where client_order_id = ? and protocol = ? limit 1';
-    return this.database.prepare(sql).get(clientOrderId, protocol) !== undefined;
+    return this.usedId.get(clientOrderId, protocol) !== undefined;
   }
 
   listOrders(query: OrderQuery): Order[] {
