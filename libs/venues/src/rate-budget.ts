@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { Redis } from '#libs/redis';
-import { blockInRedis, takeFromRedis } from './budget-script.js';
+import { blockInRedis, BudgetTaker } from './budget-script.js';
 import { bucketFor, TokenBucket } from './token-bucket.js';
 import type { RateLimit } from './venue.js';
 
@@ -44,6 +44,7 @@ export interface BudgetParts {
  * so that the fleet together stays within the limit; a block that the venue ordered holds in both.
  */
 export class RateBudget {
+  private readonly taker: BudgetTaker | undefined;
   private readonly local: ReadonlyMap<RateLimit['name'], TokenBucket>;
   private localBlockTill = Number.NEGATIVE_INFINITY;
   private redisPausedTill = Number.NEGATIVE_INFINITY;
@@ -51,6 +52,7 @@ export class RateBudget {
 
   constructor(private readonly parts: BudgetParts) {
     const now = parts.clock.monotonic();
+    this.taker = parts.redis && new BudgetTaker(parts.redis);
     this.local = new Map(
       parts.limits.map((limit) => [limit.name, new TokenBucket(bucketFor(limit, parts.fleetShare), now)]),
     );
@@ -84,10 +86,10 @@ export class RateBudget {
   }
 
   private async tryTake({ priority, cost }: BudgetRequest): Promise<number> {
-    const { redis, clock, limits } = this.parts;
+    const { clock, limits } = this.parts;
     const now = clock.monotonic();
     if (this.localBlockTill > now) return this.localBlockTill - now;
-    if (!redis || this.redisPausedTill > now) return this.takeLocally(priority, cost);
+    if (!this.taker || this.redisPausedTill > now) return this.takeLocally(priority, cost);
     const draws = limits.flatMap((limit) => {
       const shape = bucketFor(limit);
       const units = cost[limit.name] ?? 0;
@@ -96,7 +98,7 @@ export class RateBudget {
         : [];
     });
     try {
-      const { waitMs, left } = await takeFromRedis(redis, this.key('block'), draws);
+      const { waitMs, left } = await this.taker.take(this.key('block'), draws);
       this.lastLeft = left;
       return waitMs;
     } catch {

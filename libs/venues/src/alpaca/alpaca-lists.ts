@@ -4,7 +4,7 @@ import { readAllByTime } from '../paging.js';
 import type { CandlesRequest, FillPage, FillsRequest } from '../venue.js';
 import { UnreadableAnswer } from '../venue-error.js';
 import { readAs } from '../wire-value.js';
-import { bodyOf, type AlpacaClient } from './alpaca-client.js';
+import { bodyOf, under, type AlpacaClient } from './alpaca-client.js';
 import { isCrypto, WireActivity, WireBars, WireListedOrder } from './alpaca-wire.js';
 
 const ORDERS_PAGE_SIZE = 500;
@@ -42,7 +42,7 @@ export async function listOrders(
           after: new Date(from.getTime() - 1).toISOString(),
           ...(filter.symbols && { symbols: filter.symbols.join(',') }),
         };
-        return readAs(z.array(WireListedOrder), await bodyOf(client.orders.getAllOrdersRaw(query, { signal })));
+        return readAs(z.array(WireListedOrder), await bodyOf(client.orders.getAllOrdersRaw(query, under(signal))));
       }),
   });
   return listed.map(({ order }) => order);
@@ -60,7 +60,7 @@ export async function listFills(client: AlpacaClient, request: Request, wanted: 
         pageSize: ACTIVITIES_PAGE_SIZE,
         ...('id' in cursor ? { pageToken: cursor.id } : { after: cursor.since }),
       };
-      const answer = client.activities.getAccountActivitiesByActivityTypeRaw(query, { signal });
+      const answer = client.activities.getAccountActivitiesByActivityTypeRaw(query, under(signal));
       return readAs(z.array(WireActivity), await bodyOf(answer));
     });
     fills.push(...activities.map(({ fill }) => fill).filter(({ symbol }) => wanted.symbols.includes(symbol)));
@@ -86,8 +86,8 @@ export async function listCandles(client: AlpacaClient, request: Request, wanted
         ...(pageToken !== undefined && { pageToken }),
       };
       const answer = isCrypto(symbol)
-        ? client.crypto.cryptoBarsRaw({ ...query, loc: 'us' }, { signal })
-        : client.stocks.stockBarsRaw(query, { signal });
+        ? client.crypto.cryptoBarsRaw({ ...query, loc: 'us' }, under(signal))
+        : client.stocks.stockBarsRaw(query, under(signal));
       return readAs(WireBars, await bodyOf(answer));
     });
     candles.push(...(bars?.[symbol] ?? []));

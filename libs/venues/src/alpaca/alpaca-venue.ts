@@ -24,7 +24,7 @@ import type {
 } from '../venue.js';
 import type { AlpacaSettings } from '../venues-file.js';
 import { readAs } from '../wire-value.js';
-import { bodyOf, openAlpacaClient, tradingUrlOf, type AlpacaClient } from './alpaca-client.js';
+import { bodyOf, openAlpacaClient, under, tradingUrlOf, type AlpacaClient } from './alpaca-client.js';
 import { alpacaWords, explainAlpaca } from './alpaca-errors.js';
 import { listCandles, listFills, listOrders, type Request } from './alpaca-lists.js';
 import {
@@ -76,7 +76,7 @@ export class AlpacaVenue implements Venue {
     const priority = request.purpose === 'exit' ? 'urgent' : 'entry';
     const result = await this.ask({ ...options, priority, cost: ONE, isOrder: true }, async (client, signal) => {
       const postOrderRequest = orderRequestOf(request);
-      return readAs(WireOrder, await bodyOf(client.orders.postOrderRaw({ postOrderRequest }, { signal })));
+      return readAs(WireOrder, await bodyOf(client.orders.postOrderRaw({ postOrderRequest }, under(signal))));
     });
     return result.isAnswered
       ? { outcome: 'accepted', order: result.value }
@@ -85,7 +85,7 @@ export class AlpacaVenue implements Venue {
 
   async cancel(ref: OrderRef, options?: CallOptions): Promise<CancelOutcome> {
     const result = await this.ask({ ...options, priority: 'urgent', cost: ONE, isOrder: true }, (client, signal) =>
-      client.orders.deleteOrderByOrderID({ orderId: ref.venueOrderId }, { signal }),
+      client.orders.deleteOrderByOrderID({ orderId: ref.venueOrderId }, under(signal)),
     );
     if (result.isAnswered) return { outcome: 'accepted' };
     const verdict = judge(result.fault, alpacaWords);
@@ -100,13 +100,13 @@ export class AlpacaVenue implements Venue {
 
   findByClientOrderId({ clientOrderId }: ClientOrderRef, options?: CallOptions): Promise<Lookup> {
     return this.find(options, (client, signal) =>
-      client.orders.getOrderByClientOrderIdRaw({ clientOrderId }, { signal }),
+      client.orders.getOrderByClientOrderIdRaw({ clientOrderId }, under(signal)),
     );
   }
 
   findByVenueOrderId({ venueOrderId }: OrderRef, options?: CallOptions): Promise<Lookup> {
     return this.find(options, (client, signal) =>
-      client.orders.getOrderByOrderIDRaw({ orderId: venueOrderId }, { signal }),
+      client.orders.getOrderByOrderIDRaw({ orderId: venueOrderId }, under(signal)),
     );
   }
 
@@ -132,14 +132,14 @@ export class AlpacaVenue implements Venue {
   positions(options?: CallOptions): Promise<readonly Position[]> {
     return this.list('positions', options, (client, request) =>
       request(async (signal) =>
-        readAs(z.array(WirePosition), await bodyOf(client.positions.getAllOpenPositionsRaw({ signal }))),
+        readAs(z.array(WirePosition), await bodyOf(client.positions.getAllOpenPositionsRaw(under(signal)))),
       ),
     );
   }
 
   balances(options?: CallOptions): Promise<readonly Balance[]> {
     return this.list('balances', options, (client, request) =>
-      request(async (signal) => readAs(WireAccount, await bodyOf(client.accounts.getAccountRaw({ signal })))),
+      request(async (signal) => readAs(WireAccount, await bodyOf(client.accounts.getAccountRaw(under(signal))))),
     );
   }
 
@@ -153,8 +153,8 @@ export class AlpacaVenue implements Venue {
     return this.list('ticker', { ...options, priority: 'data' }, (client, request) =>
       request(async (signal) => {
         const answer = isCrypto(symbol)
-          ? client.crypto.cryptoLatestQuotesRaw({ loc: 'us', symbols: symbol }, { signal })
-          : client.stocks.stockLatestQuotesRaw({ symbols: symbol }, { signal });
+          ? client.crypto.cryptoLatestQuotesRaw({ loc: 'us', symbols: symbol }, under(signal))
+          : client.stocks.stockLatestQuotesRaw({ symbols: symbol }, under(signal));
         const quote = readAs(WireQuotes, await bodyOf(answer)).quotes[symbol];
         if (!quote) throw new UnreadableAnswer(`no quote of ${symbol}`);
         return tickerOf(symbol, quote);
@@ -165,7 +165,7 @@ export class AlpacaVenue implements Venue {
   instrument(symbol: string, options?: CallOptions): Promise<Instrument> {
     return this.list('instrument', { ...options, priority: 'data' }, (client, request) =>
       request(async (signal) => {
-        const answer = client.assets.getV2AssetsSymbolOrAssetIdRaw({ symbolOrAssetId: symbol }, { signal });
+        const answer = client.assets.getV2AssetsSymbolOrAssetIdRaw({ symbolOrAssetId: symbol }, under(signal));
         const asset = readAs(WireAsset, await bodyOf(answer));
         if (asset.class !== 'crypto') {
           return { symbol, quantityStep: STOCK_QUANTITY_STEP, priceTick: STOCK_PRICE_TICK };

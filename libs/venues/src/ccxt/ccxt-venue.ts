@@ -47,6 +47,7 @@ export class CcxtVenue implements Venue {
   private readonly dialect: Dialect;
   private opened: Promise<ExactExchange> | undefined;
   private loaded: Promise<void> | undefined;
+  private readonly instruments = new Map<string, Instrument>();
 
   constructor(
     private readonly settings: CcxtSettings,
@@ -233,7 +234,9 @@ export class CcxtVenue implements Venue {
     const notReady = await this.findNotReady();
     if (notReady) return notReady;
     try {
-      const mismatch = mismatchOf(request, await this.instrument(request.symbol, options));
+      const known = this.instruments.get(request.symbol) ?? (await this.instrument(request.symbol, options));
+      this.instruments.set(request.symbol, known);
+      const mismatch = mismatchOf(request, known);
       return mismatch === undefined ? undefined : refuse(mismatch);
     } catch (error) {
       return refuse(error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
 import { OperatorError } from '#libs/operator';
+import { exchangeOnce, type HttpAnswer } from '../http-transport.js';
 import type { CcxtSettings, UrlTree } from '../venues-file.js';
 import type { Dialect } from './dialect.js';
 
@@ -73,12 +74,16 @@ function urlsOf(settings: CcxtSettings, dialect: Dialect): UrlTree {
   );
 }
 
-function tracedFetch(traces: AsyncLocalStorage<CallTrace>): typeof fetch {
-  return (url, init) => {
+function tracedFetch(traces: AsyncLocalStorage<CallTrace>) {
+  return async (
+    url: string,
+    init: { method: string; headers: Record<string, string>; body?: string },
+  ): Promise<HttpAnswer> => {
     const trace = traces.getStore();
-    if (!trace) return fetch(url, { ...init, redirect: 'error' });
+    if (!trace) throw new Error('Invariant: every request goes out under a trace.');
     trace.wasSent = true;
-    return fetch(url, { ...init, redirect: 'error', signal: trace.signal });
+    const { method, headers, body } = init;
+    return exchangeOnce(url, { method, headers, body, signal: trace.signal });
   };
 }
 
