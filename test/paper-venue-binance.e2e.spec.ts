@@ -1,5 +1,5 @@
 import ccxt from 'ccxt';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { binanceClient } from './harness/paper-clients.js';
 import { startPaperVenue, type PaperVenue } from './harness/paper-venue.js';
 
@@ -130,6 +130,27 @@ describe("ccxt's client for Binance", () => {
     expect(await refusal(exchange.fetchBalance())).toContain('-1021');
     await exchange.loadTimeDifference();
     expect(await refusal(exchange.fetchBalance())).toBe('accepted');
+  });
+
+  it('is refused the stream of the account with a wrong signature', async () => {
+    const { venue, exchange } = await setup();
+    const socket = new WebSocket(`${venue.url.replace('http', 'ws')}/binance/ws-api/v3`);
+    onTestFinished(() => socket.close());
+    const answers: unknown[] = [];
+    socket.addEventListener('message', ({ data }) => answers.push(JSON.parse(String(data))));
+    await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+    const signed = exchange.signParams({}) as Record<string, unknown>;
+    const method = 'userDataStream.subscribe.signature';
+    for (const params of [signed, { ...signed, signature: '0'.repeat(64) }, { ...signed, apiKey: 'other' }]) {
+      socket.send(JSON.stringify({ id: answers.length, method, params }));
+    }
+    await expect
+      .poll(() => answers)
+      .toMatchObject([
+        { status: 200, result: { subscriptionId: 0 } },
+        { status: 400, error: { code: -1022 } },
+        { status: 401, error: { code: -2015 } },
+      ]);
   });
 
   it('does not find what was purged: archived if nothing was filled, unknown else', async () => {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { alpacaClient, alpacaUpdates, binanceClient } from './harness/paper-clients.js';
 import { startPaperVenue } from './harness/paper-venue.js';
+import { start, temporaryFolder } from './harness/process.js';
 
 const ORDER = {
   symbol: 'BTC/USD',
@@ -66,6 +68,30 @@ describe('kill -9', () => {
     expect((after ?? '') > (before ?? '')).toBe(true);
     await venue.control('POST', '/paper/mode', { fills: 'auto' });
     expect(await client.submit({ ...ORDER, clientOrderId: 'later' })).toMatchObject({ filledAvgPrice: '101' });
+  });
+});
+
+describe('a disk that takes no more', () => {
+  it('ends the venue at once; whoever was not answered knows nothing, and whoever was finds his order', async () => {
+    const dataDir = temporaryFolder();
+    const env = { DATA_DIR: dataDir, PAPER_PORT: '0', LOG_LEVEL: 'warn' };
+    const main = resolve('dist', 'apps', 'paper-venue', 'src', 'main.js');
+    // Files of at most 600 blocks of 512 bytes.
+    const small = start('/bin/sh', ['-c', `ulimit -f 600; exec "${process.execPath}" "${main}"`], env);
+    const url = (await small.says(/http:\/\/127\.0\.0\.1:\d+/))[0];
+    const { submit } = alpacaClient({ url });
+    const acknowledged: string[] = [];
+    for (let index = 0; index < 10_000; index += 1) {
+      const order = await submit({ ...ORDER, clientOrderId: `order-${index}` }).catch(() => undefined);
+      if (!order) break;
+      acknowledged.push(`order-${index}`);
+    }
+    expect(await small.exited).toMatchObject({ code: 1 });
+    expect(small.output).toMatch(/disk|full|too big/i);
+    const venue = await startPaperVenue(env);
+    expect((await venue.orders()).map(({ clientOrderId }) => clientOrderId)).toEqual(
+      expect.arrayContaining(acknowledged),
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApp } from './harness/process.js';
+import { startApp, temporaryFolder } from './harness/process.js';
 import { startPaperVenue } from './harness/paper-venue.js';
 
 describe('the paper venue', () => {
@@ -21,11 +21,14 @@ describe('the paper venue', () => {
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/paper/orders', '/paper/prices', '/paper/faults']));
   });
 
-  it('refuses a second one on the same store, and arguments', async () => {
+  it('refuses a second one on the same store or port, and arguments', async () => {
     const venue = await startPaperVenue();
     const second = startApp('paper-venue', { env: { ...venue.env, PAPER_PORT: '0' } });
     expect((await second.exited).code).toBe(1);
     expect(second.output).toContain('no other paper venue runs on this DATA_DIR');
+    const elsewhere = startApp('paper-venue', { env: { ...venue.env, DATA_DIR: temporaryFolder() } });
+    expect((await elsewhere.exited).code).toBe(1);
+    expect(elsewhere.output).toContain('set PAPER_PORT to another port');
     const puzzled = startApp('paper-venue', { env: venue.env, args: ['now'] });
     expect((await puzzled.exited).code).toBe(2);
   });

@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import { aborted } from '#libs/process';
 import type { Venue } from './venue.js';
 
 /** Others renew their offers each second. */
@@ -25,7 +26,8 @@ export class MarketLoop {
 
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      await this.venue.tick();
+      // A venue whose disk failed answers nobody any more, and must not keep us from stopping.
+      await Promise.race([this.venue.tick(), aborted(this.stopping.signal)]);
       await this.clock.sleep(TICK_MS, this.stopping.signal);
     }
   }

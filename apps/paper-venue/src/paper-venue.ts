@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Clock } from '#libs/clock';
-import { closeWithin, createHttpApp, listen } from '#libs/http';
+import { closeWithin, createHttpApp, listen, type HttpApp } from '#libs/http';
+import { OperatorError } from '#libs/operator';
 import { aborted, type ProcessContext } from '#libs/process';
 import { serveAlpacaStream } from './alpaca/alpaca-stream.js';
 import { describeApi } from './api-description.js';
@@ -58,14 +59,28 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   const loop = new MarketLoop(venue, clock);
   loop.start();
   undo.defer(() => loop.stop());
-  const address = await listen(app, { host: HOST, port: config.PAPER_PORT });
+  const address = await open(app, config.PAPER_PORT);
   // Said whatever the level of the log is: with PAPER_PORT=0 nobody else knows where we are.
   process.stdout.write(`Paper venue on ${address}, paper money only; control: ${address}/docs\n`);
 
   await aborted(AbortSignal.any([stopping, failure.signal]));
-  if (failure.signal.aborted) throw failure.signal.reason;
+  if (failure.signal.aborted) {
+    app.getHttpServer().closeAllConnections();
+    throw failure.signal.reason;
+  }
   venue.parts.commit.flush();
   logger.info('Stopped');
+}
+
+async function open(app: HttpApp, port: number): Promise<string> {
+  try {
+    return await listen(app, { host: HOST, port });
+  } catch (error) {
+    throw new OperatorError(
+      `The paper venue cannot listen on ${HOST}:${port}. Stop the program that does, or set PAPER_PORT to another port.`,
+      { cause: error },
+    );
+  }
 }
 
 function streamRoutes({ venue, box, clock }: { venue: Venue; box: FaultBox; clock: Clock }): Route[] {

@@ -69,11 +69,11 @@ export class Venue {
     });
   }
 
-  /** An execution on command; undefined when the order is not open. */
-  fill(seq: number, execution: { quantity: Decimal; price: Decimal }): Promise<Order | FillRefusal | undefined> {
+  /** A fill on command; undefined when the order is not open. */
+  fill(seq: number, trade: { quantity: Decimal; price: Decimal }): Promise<Order | FillRefusal | undefined> {
     return this.write((at) => {
       if (!this.parts.engine.find(seq)) return undefined;
-      const events = this.parts.engine.fill(seq, execution, at);
+      const events = this.parts.engine.fill(seq, trade, at);
       if (typeof events === 'string') return events;
       this.save(events);
       return events.at(-1)?.order;

@@ -61,7 +61,7 @@ function tradeUpdate(event: EngineEvent, { parts }: Venue): object | undefined {
   if (name === undefined) return undefined;
   const { order } = event;
   const { free, locked } = parts.engine.balances.of(order.instrument.base);
-  const execution = event.kind === 'fill' && {
+  const filled = event.kind === 'fill' && {
     execution_id: parts.identifiers.uuid('fill', event.fill.seq),
     price: event.fill.price.toString(),
     qty: event.fill.quantity.toString(),
@@ -75,7 +75,7 @@ function tradeUpdate(event: EngineEvent, { parts }: Venue): object | undefined {
       event_id: event.seq.toString().padStart(26, '0'),
       at: isoTime(event.at),
       timestamp: isoTime(event.at),
-      ...execution,
+      ...filled,
       order: orderJson(order, parts.identifiers),
     },
   };

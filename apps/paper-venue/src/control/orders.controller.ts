@@ -102,7 +102,7 @@ export class PaperOrdersController {
 
   @Post('orders/:id/fill')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Executes an open order, in part or in whole, at any price' })
+  @ApiOperation({ summary: 'Fills an open order, in part or in whole, at any price' })
   @ApiOkResponse({ standardSchema: OrderItem })
   async fill(
     @Param('id') id: string,

@@ -2,10 +2,11 @@ import { Decimal } from '#libs/money';
 import type { Instrument, Protocol } from '../market/instruments.js';
 import { Liquidity } from '../market/liquidity.js';
 import { Balances, type Balance } from './balances.js';
-import { feeOn, type FeeSchedule } from './fees.js';
+import type { FeeSchedule } from './fees.js';
 import { findRuleBreach, worstPriceOf, type Refusal } from './order-rules.js';
 import { isDormant, isOpen, remainingOf, type EngineEvent, type Order, type OrderRequest, type Side } from './order.js';
 import { OwnBook } from './own-book.js';
+import { lockOf, settle, type Trade } from './settlement.js';
 import { planServing, planTaking, quantityFor, totalOf, type PlannedTrade, type Resting } from './trade-plan.js';
 
 /** The numbers that the next order, fill and event get. */
@@ -131,7 +132,7 @@ export class MatchingEngine {
     return this.drain();
   }
 
-  /** An execution that the operator commands: at any price, whatever the market is. */
+  /** A fill that the operator commands: at any price, whatever the market is. */
   fill(
     seq: number,
     { quantity, price }: { quantity: Decimal; price: Decimal },
@@ -142,7 +143,7 @@ export class MatchingEngine {
     const { free } = this.balances.of(order.instrument.quote);
     const spare = free.plus(quantity.times(order.lockPrice));
     if (order.side === 'buy' && spare.compare(quantity.times(price)) < 0) return 'insufficient-funds';
-    this.execute(order, { price, quantity, isMaker: true }, at);
+    this.fillOrder(order, { price, quantity, isMaker: true }, at);
     return this.drain();
   }
 
@@ -181,8 +182,8 @@ export class MatchingEngine {
   /** One step of a plan; returns the taker as it is after it. */
   private trade(taker: Order, { price, quantity, maker }: PlannedTrade, at: number): Order {
     if (maker === undefined) this.marketOf(taker.instrument).consume(taker.side, quantity);
-    else this.execute(this.get(maker), { price, quantity, isMaker: true }, at);
-    return this.execute(taker, { price, quantity, isMaker: false }, at);
+    else this.fillOrder(this.get(maker), { price, quantity, isMaker: true }, at);
+    return this.fillOrder(taker, { price, quantity, isMaker: false }, at);
   }
 
   /** The market comes to those who wait. */
@@ -195,7 +196,7 @@ export class MatchingEngine {
       if (trades.length === 0) return;
       for (const { price, quantity } of trades) {
         market.consume(side, quantity);
-        this.execute(order, { price, quantity, isMaker: true }, at);
+        this.fillOrder(order, { price, quantity, isMaker: true }, at);
       }
       if (this.orders.has(order.seq)) return;
     }
@@ -214,28 +215,15 @@ export class MatchingEngine {
     }
   }
 
-  private execute(
-    order: Order,
-    { price, quantity, isMaker }: { price: Decimal; quantity: Decimal; isMaker: boolean },
-    at: number,
-  ): Order {
+  private fillOrder(order: Order, trade: Trade, at: number): Order {
     const { instrument, side } = order;
-    const notional = price.times(quantity);
-    const received = side === 'buy' ? quantity : notional;
-    const feeAsset = side === 'buy' ? instrument.base : instrument.quote;
-    const fee = feeOn(received, { instrument, protocol: order.protocol, isMaker, fees: this.options.fees });
-    if (side === 'buy') {
-      this.balances.spend(instrument.quote, { locked: quantity.times(order.lockPrice), amount: notional });
-      this.balances.acquire(instrument.base, { quantity: quantity.minus(fee), cost: notional });
-    } else {
-      this.balances.deliver(instrument.base, quantity);
-      this.balances.earn(instrument.quote, notional.minus(fee));
-    }
+    const { price, quantity, isMaker } = trade;
+    const { fee, feeAsset } = settle(this.balances, order, { ...trade, fees: this.options.fees });
     const filledQuantity = order.filledQuantity.plus(quantity);
     const filled: Order = {
       ...order,
       filledQuantity,
-      filledNotional: order.filledNotional.plus(notional),
+      filledNotional: order.filledNotional.plus(price.times(quantity)),
       status: filledQuantity.equals(order.quantity) ? 'filled' : 'partially_filled',
       updatedAt: at,
     };
@@ -300,16 +288,6 @@ export class MatchingEngine {
     this.events = [];
     return events;
   }
-}
-
-/** What is set aside for the open part of an order. */
-function lockOf(order: Pick<Order, 'side' | 'instrument' | 'quantity' | 'lockPrice'>): {
-  asset: string;
-  amount: Decimal;
-} {
-  return order.side === 'buy'
-    ? { asset: order.instrument.quote, amount: order.quantity.times(order.lockPrice) }
-    : { asset: order.instrument.base, amount: order.quantity };
 }
 
 function stepOf({ instrument, protocol }: OrderRequest): Decimal {

@@ -39,7 +39,7 @@ export interface Order extends OrderRequest {
   readonly updatedAt: number;
 }
 
-/** One execution of one order. */
+/** A part of an order that was traded at one price. */
 export interface Fill {
   /** Counts the fills of the venue from 1 on. */
   readonly seq: number;
