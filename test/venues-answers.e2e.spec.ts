@@ -15,7 +15,9 @@ const BINANCE: Protocol = { adapter: 'ccxt', symbol: 'BTC/USDT', otherSymbol: 'E
 async function setupBehind(protocol: Protocol, answer: (response: ServerResponse) => void) {
   const harness = await setup(protocol);
   let submissions = 0;
+  let isCut = false;
   const server = createServer((request, response) => {
+    if (isCut) return void request.socket.destroy();
     if (request.method === 'POST') {
       submissions += 1;
       request.resume().on('end', () => answer(response));
@@ -38,7 +40,7 @@ async function setupBehind(protocol: Protocol, answer: (response: ServerResponse
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const baseUrl = `${origin}/${protocol.adapter === 'alpaca' ? 'alpaca' : 'binance'}`;
   const open = (changes: Partial<VenueSettings> = {}) => harness.open({ settings: { baseUrl, ...changes } });
-  return { ...harness, venue: open(), open, submissions: () => submissions };
+  return { ...harness, venue: open(), open, submissions: () => submissions, cut: () => (isCut = true) };
 }
 
 function body(status: number, text: string, headers: Record<string, string> = {}) {
@@ -92,17 +94,21 @@ describe.each([ALPACA, BINANCE])('$adapter', (protocol) => {
   it('shows no key, secret or signature, whatever goes wrong', async () => {
     const key = 'AKIDLONGANDSECRETKEY01';
     const secret = 'verySecretValue/with+signs==';
-    const { open, request, lost, changes, context, redis, registry } = await setupBehind(protocol, body(500, '{}'));
+    const { open, cut, request, lost, changes, context, redis, registry } = await setupBehind(
+      protocol,
+      body(500, '{}'),
+    );
     const venue = open({ key: new Secret(key), secret: new Secret(secret) });
     const stop = new AbortController();
     const shown: unknown[] = [venue, await venue.submit(request()), await venue.findByClientOrderId(request())];
-    for (const work of [
-      () => venue.openOrders(),
-      () => venue.balances(),
-      () => venue.fills({ symbols: [protocol.symbol], start: { since: new Date(0) } }),
-    ]) {
-      shown.push(await work().catch((error: unknown) => error));
-    }
+    const read = async (): Promise<void> => {
+      shown.push(await venue.findByVenueOrderId({ symbol: protocol.symbol, venueOrderId: '1' }));
+      shown.push(await venue.openOrders().catch((error: unknown) => error));
+      shown.push(await venue.balances().catch((error: unknown) => error));
+    };
+    await read();
+    cut();
+    await read();
     const streaming = venue.stream(() => undefined, stop.signal);
     await changes.until(() => lost.length > 0);
     stop.abort();

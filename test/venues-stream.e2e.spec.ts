@@ -92,7 +92,9 @@ describe.each(PROTOCOLS)('the orders of $adapter', (protocol) => {
     const { until, state, accept, fill, agree, paper } = await following(protocol, { mismatchGraceMs: 50 });
     const { venueOrderId } = await accept({ quantity: Decimal.parse('0.003') });
     await until(() => state().some(({ id }) => id === venueOrderId));
-    await paper.control('POST', '/paper/faults', { operation: 'stream', fault: 'drop-event', times: 1 });
+    // Binance tells each fill in two events, of which the report is one.
+    const times = protocol.adapter === 'ccxt' ? 2 : 1;
+    await paper.control('POST', '/paper/faults', { operation: 'stream', fault: 'drop-event', times });
     await fill(venueOrderId, '0.001');
     await fill(venueOrderId, '0.001');
     await agree();

@@ -2,18 +2,17 @@ export { clientOrderIdFor, matchesClientOrderId, parseClientOrderId, type OrderO
 export type { FollowedOrder } from './src/followed-orders.js';
 export { openVenue, type VenueContext } from './src/open-venue.js';
 export { OrderFollower, type FollowerParts } from './src/order-follower.js';
-export {
-  isTerminal,
-  type Balance,
-  type Candle,
-  type Fill,
-  type Order,
-  type OrderStatus,
-  type OrderType,
-  type Position,
-  type Side,
-  type Ticker,
-  type TimeInForce,
+export type {
+  Balance,
+  Candle,
+  Fill,
+  Order,
+  OrderStatus,
+  OrderType,
+  Position,
+  Side,
+  Ticker,
+  TimeInForce,
 } from './src/order.js';
 export type {
   CancelOutcome,
@@ -25,7 +24,7 @@ export type {
   UnknownReason,
 } from './src/outcome.js';
 export { Secret } from './src/secret.js';
-export { VenueUnavailable, VenueUnsupported } from './src/venue-error.js';
+export { VenueUnavailable } from './src/venue-error.js';
 export { VenueMetrics } from './src/venue-metrics.js';
 export type {
   CallOptions,

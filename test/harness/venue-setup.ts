@@ -113,13 +113,14 @@ export function follow(
   const changes = new Signal();
   let isLive = false;
   const failures: unknown[] = [];
-  const stream: Venue['stream'] = (listener, signal) =>
-    venue.stream((event) => {
-      isLive ||= event.kind === 'gap';
-      listener(event);
-    }, signal);
+  // The first comparison follows the first gap, and these are its last list.
+  const closedOrders: Venue['closedOrders'] = async (...wanted) => {
+    const orders = await venue.closedOrders(...wanted);
+    isLive = true;
+    return orders;
+  };
   const follower = new OrderFollower({
-    venue: { ...venue, stream },
+    venue: { ...venue, closedOrders },
     clock: new SystemClock(),
     symbols: [protocol.symbol, protocol.otherSymbol],
     since: new Date(new SystemClock().now() - 60_000),

@@ -52,8 +52,6 @@ export async function openExactExchange(settings: CcxtSettings, dialect: Dialect
   Object.assign(exchange, {
     // Numbers stay the texts that the exchange sent.
     number: String,
-    // ccxt adds up the fees of an order with this, and of texts it would make undefined and break the stream.
-    sum: (...values: unknown[]) => values.map(Number).reduce((total, value) => total + value, 0),
     fetchImplementation: tracedFetch(traces),
   });
   // Without an agent ccxt opens no socket without TLS, not even on loopback.
