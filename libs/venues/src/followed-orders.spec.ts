@@ -110,6 +110,18 @@ describe('FollowedOrders', () => {
     );
   });
 
+  it('forgets what ended long ago, and nothing that works', () => {
+    const known = new FollowedOrders();
+    known.apply(order(0n, 'cancelled', 5));
+    known.apply({ ...order(0n, 'open', 1), venueOrderId: 'o-2' });
+    known.applyFill({ ...fill(1, 2n), venueOrderId: 'o-3' });
+    known.forgetEndedBefore(new Date(5));
+    expect(known.list()).toHaveLength(2);
+    known.forgetEndedBefore(new Date(6));
+    expect(known.list().map(({ order: { venueOrderId } }) => venueOrderId)).toEqual(['o-2']);
+    expect(known.orphans()).toEqual([]);
+  });
+
   it('knows an order by its fill alone, and asks for it', () => {
     const known = new FollowedOrders();
     known.applyFill(fill(1, 2n));

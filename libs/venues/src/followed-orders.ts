@@ -77,6 +77,18 @@ export class FollowedOrders {
       .flatMap(([, fills]) => [...fills.values()].slice(0, 1));
   }
 
+  /** Lets go of what ended before, so that a follower does not grow for as long as it lives. */
+  forgetEndedBefore(time: Date): void {
+    for (const [venueOrderId, order] of this.orders) {
+      if (!isTerminal(order) || order.updatedAt >= time) continue;
+      this.orders.delete(venueOrderId);
+      this.fills.delete(venueOrderId);
+    }
+    for (const { venueOrderId, happenedAt } of this.orphans()) {
+      if (happenedAt < time) this.fills.delete(venueOrderId);
+    }
+  }
+
   private fillsOf(venueOrderId: string): Fill[] {
     return [...(this.fills.get(venueOrderId)?.values() ?? [])];
   }

@@ -20,6 +20,8 @@ export interface FollowerParts {
 }
 
 const RETRY_MS = 1_000;
+/** Ended orders are listed for this long, and then forgotten. */
+const ENDED_KEPT_MS = 86_400_000;
 /** Orders that were on their way into the venue's lists at the last comparison. */
 const CLOSED_OVERLAP_MS = 60_000;
 
@@ -64,6 +66,7 @@ export class OrderFollower {
     const { venue, clock, symbols, since } = this.parts;
     const options = { signal: this.abort.signal };
     const startedAt = clock.now();
+    this.known.forgetEndedBefore(new Date(startedAt - ENDED_KEPT_MS));
     const open = await venue.openOrders(options);
     const page = await venue.fills(
       { symbols, start: this.cursor === undefined ? { since } : { cursor: this.cursor } },
