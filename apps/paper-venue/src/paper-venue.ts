@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '#libs/clock';
 import { closeWithin, createHttpApp, listen, type HttpApp } from '#libs/http';
@@ -60,6 +61,7 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   loop.start();
   undo.defer(() => loop.stop());
   const address = await open(app, config.PAPER_PORT);
+  undo.defer(announce(folder, address));
   // Said whatever the level of the log is: with PAPER_PORT=0 nobody else knows where we are.
   process.stdout.write(`Paper venue on ${address}, paper money only; control: ${address}/docs\n`);
 
@@ -70,6 +72,14 @@ export async function runPaperVenue(context: ProcessContext): Promise<void> {
   }
   venue.parts.commit.flush();
   logger.info('Stopped');
+}
+
+/** Tells whoever shares the folder which process serves it and where; returns how to take that back. */
+function announce(folder: string, url: string): () => void {
+  const path = join(folder, 'process.json');
+  writeFileSync(`${path}.new`, JSON.stringify({ pid: process.pid, url }));
+  renameSync(`${path}.new`, path);
+  return () => rmSync(path, { force: true });
 }
 
 async function open(app: HttpApp, port: number): Promise<string> {
