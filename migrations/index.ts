@@ -1,5 +1,22 @@
 import { LeastPrivilege } from './0001-least-privilege.js';
 import { PairConfigs } from './0002-pair-configs.js';
+import { Profiles } from './0003-profiles.js';
+import { CapitalLedger } from './0004-capital-ledger.js';
+import { RowLocks } from './0005-row-locks.js';
+import { LedgerRules } from './0006-ledger-rules.js';
+import { LedgerBatch } from './0007-ledger-batch.js';
+import { LedgerCommands } from './0008-ledger-commands.js';
+import { LedgerProof } from './0009-ledger-proof.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
-export const migrations = [LeastPrivilege, PairConfigs];
+export const migrations = [
+  LeastPrivilege,
+  PairConfigs,
+  Profiles,
+  CapitalLedger,
+  RowLocks,
+  LedgerRules,
+  LedgerBatch,
+  LedgerCommands,
+  LedgerProof,
+];

@@ -10,7 +10,7 @@ export function describeApi(app: HttpApp): void {
       'Admin API of the orchestrator. Amounts are strings, times are ISO 8601 in UTC, errors are application/problem+json.',
     )
     .setVersion(buildInfo().version)
-    .addBearerAuth({ type: 'http', description: 'the admin token' })
+    .addBearerAuth({ type: 'http', description: "the admin token; under /api/profiles also a tenant's JWT" })
     .build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description), {
     jsonDocumentUrl: 'docs-json',

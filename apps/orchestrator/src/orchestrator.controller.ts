@@ -3,6 +3,7 @@ import {
   Controller,
   Get,
   HttpCode,
+  Logger,
   NotFoundException,
   Param,
   Post,
@@ -13,7 +14,10 @@ import {
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
 import { LogLevel, PairId, WorkerState, type WorkerRequest } from '#libs/fleet';
+import { CallerOf } from '#libs/http';
+import { actorOf, recordAct, type Act, type Principal } from '#libs/tenancy';
 import { FleetKeeper } from './fleet-keeper.js';
 import { redisAnswer } from './redis-answer.js';
 import { WorkerClient } from './worker-client.js';
@@ -41,12 +45,14 @@ interface Accepted {
 @ApiBearerAuth()
 @Controller('api/orchestrator')
 export class OrchestratorController {
+  private readonly logger = new Logger(OrchestratorController.name);
   private readonly startedAt: number;
 
   constructor(
     private readonly keeper: FleetKeeper,
     private readonly workers: WorkerClient,
     private readonly clock: Clock,
+    private readonly database: Database,
   ) {
     this.startedAt = clock.monotonic();
   }
@@ -68,16 +74,18 @@ export class OrchestratorController {
   @Post('reload')
   @HttpCode(202)
   @ApiOperation({ summary: 'Reads the configuration of the pairs again, like SIGHUP' })
-  async reload(): Promise<Accepted> {
+  async reload(@CallerOf() principal: Principal): Promise<Accepted> {
     await this.keeper.reload();
+    await this.record(principal, { action: 'pairs.reload', subject: 'pairs' });
     return { accepted: true };
   }
 
   @Post('workers/:id/restart')
   @HttpCode(202)
   @ApiOperation({ summary: 'Stops a worker and starts it at once; revives one that was given up' })
-  async restart(@Param('id', { schema: PairId }) id: string): Promise<Accepted> {
+  async restart(@CallerOf() principal: Principal, @Param('id', { schema: PairId }) id: string): Promise<Accepted> {
     if (!(await redisAnswer(this.keeper.fleet.restart(id)))) throw unknownWorker(id);
+    await this.record(principal, { action: 'worker.restart', subject: id });
     return { accepted: true };
   }
 
@@ -92,18 +100,23 @@ export class OrchestratorController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Lets the worker start no further cycle until it is restarted' })
   @ApiOkResponse({ standardSchema: WorkerState })
-  drain(@Param('id', { schema: PairId }) id: string): Promise<WorkerState> {
-    return this.ask(id, { type: 'drain' });
+  async drain(@CallerOf() principal: Principal, @Param('id', { schema: PairId }) id: string): Promise<WorkerState> {
+    const state = await this.ask(id, { type: 'drain' });
+    await this.record(principal, { action: 'worker.drain', subject: id });
+    return state;
   }
 
   @Put('workers/:id/log-level')
   @ApiOperation({ summary: 'Changes what the worker logs, until it is restarted' })
   @ApiOkResponse({ standardSchema: WorkerState })
-  logLevel(
+  async logLevel(
+    @CallerOf() principal: Principal,
     @Param('id', { schema: PairId }) id: string,
     @Body({ schema: LogLevelBody }) body: z.infer<typeof LogLevelBody>,
   ): Promise<WorkerState> {
-    return this.ask(id, { type: 'log-level', level: body.level });
+    const state = await this.ask(id, { type: 'log-level', level: body.level });
+    await this.record(principal, { action: 'worker.log-level', subject: id, detail: body });
+    return state;
   }
 
   @Get('workers/:id/logs')
@@ -122,6 +135,17 @@ export class OrchestratorController {
     const state = await this.workers.ask(id, request);
     if (!state) throw new ServiceUnavailableException(`Worker ${id} does not answer. Look at its logs, or restart it.`);
     return state;
+  }
+
+  /** The act is done and is no act of the database: while that is silent, workers must still obey. */
+  private async record(
+    principal: Principal,
+    done: Pick<Act, 'action' | 'subject'> & Partial<Pick<Act, 'detail'>>,
+  ): Promise<void> {
+    const act = { actor: actorOf(principal), detail: {}, ...done };
+    await this.database
+      .transaction((tx) => recordAct(tx, act))
+      .catch((error: unknown) => this.logger.error({ err: error, act }, 'An act was done but not recorded'));
   }
 
   private refuseUnknown(id: string): void {

@@ -1,13 +1,20 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
 import { diskProbe, eventLoopProbe, healthModule, pingProbe } from '#libs/http';
 import type { ProcessContext, Services } from '#libs/process';
 import { loggerModule, metricsModule } from '#libs/telemetry';
 import { ApiHealthController } from './api-health.controller.js';
+import { AuditController } from './audit.controller.js';
 import { FleetKeeper } from './fleet-keeper.js';
+import { HaltController } from './halt.controller.js';
+import type { LedgerKeeper } from './ledger-keeper.js';
+import { LedgerController } from './ledger.controller.js';
 import { OrchestratorController } from './orchestrator.controller.js';
 import { PairConfigController } from './pair-config.controller.js';
 import { PairController } from './pair.controller.js';
+import { ProfileLimitsController } from './profile-limits.controller.js';
+import { ProfileController } from './profile.controller.js';
 import { TargetsController } from './targets.controller.js';
 import { WorkerClient } from './worker-client.js';
 
@@ -16,6 +23,7 @@ export function orchestratorModule(parts: {
   dataDir: string;
   services: Services;
   keeper: FleetKeeper;
+  ledger: LedgerKeeper;
   workers: WorkerClient;
 }): DynamicModule {
   const { config, logger, clock } = parts.context;
@@ -26,12 +34,29 @@ export function orchestratorModule(parts: {
     eventLoopProbe(config.EVENT_LOOP_LAG_MS_MAX),
     diskProbe(parts.dataDir, config.DISK_FREE_BYTES_MIN),
   ];
+  const figures = () => ({ capitalInvariantViolations: parts.ledger.violations });
   return {
     module: class OrchestratorModule {},
-    imports: [loggerModule(logger), metricsModule(), healthModule({ probes, clock, drainMs: config.DRAIN_MS })],
-    controllers: [ApiHealthController, OrchestratorController, PairConfigController, PairController, TargetsController],
+    imports: [
+      loggerModule(logger),
+      metricsModule(),
+      healthModule({ probes, clock, drainMs: config.DRAIN_MS, figures }),
+    ],
+    controllers: [
+      ApiHealthController,
+      AuditController,
+      HaltController,
+      LedgerController,
+      OrchestratorController,
+      PairConfigController,
+      PairController,
+      ProfileController,
+      ProfileLimitsController,
+      TargetsController,
+    ],
     providers: [
       { provide: Clock, useValue: clock },
+      { provide: Database, useValue: database },
       { provide: FleetKeeper, useValue: parts.keeper },
       { provide: WorkerClient, useValue: parts.workers },
     ],

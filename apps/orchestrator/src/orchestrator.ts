@@ -5,11 +5,15 @@ import { fleetKeys } from '#libs/fleet';
 import { assertPortFree, closeWithin, createHttpApp, guardApi, listen } from '#libs/http';
 import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext, type Services } from '#libs/process';
+import { TenantTokens } from '#libs/tenancy';
+import { readVenueSettings } from '#libs/venues';
 import { migrations } from '#migrations';
 import { describeApi } from './api-description.js';
 import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
+import { LedgerKeeper } from './ledger-keeper.js';
 import { orchestratorModule } from './orchestrator.module.js';
+import { PaperVenueKeeper } from './paper-venue-keeper.js';
 import { PrivateServers } from './private-servers.js';
 import { Singleton } from './singleton.js';
 import { WorkerClient } from './worker-client.js';
@@ -24,7 +28,9 @@ type Urls = Awaited<ReturnType<PrivateServers['open']>>;
  */
 export async function runOrchestrator(context: ProcessContext, options: { standby: boolean }): Promise<void> {
   const { config, logger, stopping } = context;
+  const tenants = openTenants(context);
   await using undo = new AsyncDisposableStack();
+  const venues = readVenueSettings(config).map(({ id }) => id);
   const dataDir = prepareDataDirectory(config.DATA_DIR, config.DISK_FREE_BYTES_MIN);
   const servers = new PrivateServers(context, dataDir);
   let hasStarted = false;
@@ -49,13 +55,21 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   await migrateDatabase(context, urls);
   const database = await connectDatabase(context, { url: urls.databaseUrl, applicationName: APPLICATION_NAME }, undo);
   const services = { database, redis };
+  const ledger = new LedgerKeeper(context, database);
+  undo.defer(() => ledger.stop());
+  ledger.start();
+
+  const venue = config.VENUES_FILE === undefined ? new PaperVenueKeeper(context, dataDir) : undefined;
+  undo.defer(() => (hasSuccessor ? venue?.abandon() : venue?.stop()));
+  const paperVenue = await venue?.start();
 
   const keeper = new FleetKeeper(context, { services, lock, dataDir, urls, eachTick: () => servers.tryOwn() });
   undo.defer(() => (hasSuccessor ? keeper.abandon() : keeper.stop()));
   await keeper.start();
   hasStarted = true;
-  const address = await serve(context, { services, keeper, urls, dataDir }, undo);
-  firstScreen({ config, dataDir, address, ...urls, workers: keeper.fleet.list().length }, logger);
+  const address = await serve(context, { services, keeper, ledger, tenants, urls, dataDir }, undo);
+  const workers = keeper.fleet.list().length;
+  firstScreen({ config, dataDir, address, ...urls, workers, venues, paperVenue }, logger);
 
   await aborted(AbortSignal.any([stopping, keeper.lostSignal]));
   hasSuccessor = keeper.lostSignal.aborted;
@@ -66,6 +80,13 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   throw new OperatorError(
     'The lock of the orchestrator is lost: this process was paused for too long, or another one took over. Workers run on.',
   );
+}
+
+/** First of all: how tenants enter may be configured in a way that makes no sense. */
+function openTenants({ config, clock, logger }: ProcessContext): TenantTokens {
+  return new TenantTokens(config, clock, {
+    failed: (error) => logger.warn({ err: error }, "The keys of tenants' tokens cannot be read"),
+  });
 }
 
 async function migrateDatabase({ config, logger }: ProcessContext, { databaseUrl }: Urls): Promise<void> {
@@ -79,7 +100,14 @@ async function migrateDatabase({ config, logger }: ProcessContext, { databaseUrl
 
 async function serve(
   context: ProcessContext,
-  parts: { services: Services; keeper: FleetKeeper; urls: Urls; dataDir: string },
+  parts: {
+    services: Services;
+    keeper: FleetKeeper;
+    ledger: LedgerKeeper;
+    tenants: TenantTokens;
+    urls: Urls;
+    dataDir: string;
+  },
   undo: AsyncDisposableStack,
 ): Promise<string> {
   const { config, clock } = context;
@@ -90,7 +118,12 @@ async function serve(
     bodyBytesMax: config.HTTP_BODY_BYTES_MAX,
   });
   undo.defer(() => closeWithin(app, { graceMs: config.SHUTDOWN_GRACE_MS, clock }));
-  guardApi(app, { adminToken, failuresPerMinuteMax: config.AUTH_FAILURES_PER_MINUTE_MAX, clock });
+  guardApi(app, {
+    adminToken,
+    checkTenant: (token) => parts.tenants.check(token),
+    failuresPerMinuteMax: config.AUTH_FAILURES_PER_MINUTE_MAX,
+    clock,
+  });
   describeApi(app);
   return listen(app, { host: config.HOST, port: config.PORT });
 }

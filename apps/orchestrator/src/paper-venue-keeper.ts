@@ -16,6 +16,7 @@ const LOG_NAME = 'paper-venue';
 const HOST = '127.0.0.1';
 const START_MS_MAX = 30_000;
 const LOOK_MS = 100;
+const WATCH_MS = 1_000;
 const RESTART_MS_MAX = 30_000;
 
 /** What the venue writes into its folder once it listens. */
@@ -45,7 +46,7 @@ export class PaperVenueKeeper {
   /** Resolves with the venue's address once it listens. */
   async start(): Promise<string> {
     const found = this.find();
-    if (!found) await assertPortFree({ host: HOST, port: this.port });
+    if (!found) await this.assertPortFree();
     const { url } = found ?? (await this.spawn());
     this.port = Number(new URL(url).port);
     this.watching = this.watch();
@@ -71,23 +72,30 @@ export class PaperVenueKeeper {
   /** Starts the venue again whenever it is found dead, more and more slowly while that does not help. */
   private async watch(): Promise<void> {
     const { clock, logger } = this.context;
-    const { signal } = this.stopping;
     let failures = 0;
-    while (!signal.aborted) {
-      await clock.sleep(failures === 0 ? 10 * LOOK_MS : Math.min(1_000 * 2 ** failures, RESTART_MS_MAX), signal);
-      if (signal.aborted || this.find()) {
-        failures = 0;
-        continue;
-      }
+    for (;;) {
+      const restMs = Math.min(WATCH_MS * 2 ** failures, RESTART_MS_MAX);
+      await clock.sleep(restMs, this.stopping.signal);
+      if (this.stopping.signal.aborted) return;
+      if (this.find()) continue;
       logger.error('The paper venue died; starting it again');
-      try {
-        await this.spawn();
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        if (!signal.aborted) logger.error({ err: error }, 'The paper venue could not be started again');
-      }
+      failures = await this.spawn().then(
+        () => 0,
+        (error: unknown) => {
+          logger.error({ err: error }, 'The paper venue could not be started again');
+          return failures + 1;
+        },
+      );
     }
+  }
+
+  private async assertPortFree(): Promise<void> {
+    await assertPortFree({ host: HOST, port: this.port }).catch((error: unknown) => {
+      throw new OperatorError(
+        `The paper venue cannot listen on ${HOST}:${this.port}. Stop the program that does, set PAPER_PORT to another port, or set VENUES_FILE to use your own venues.`,
+        { cause: error },
+      );
+    });
   }
 
   private async spawn(): Promise<VenueProcess> {

@@ -37,6 +37,31 @@ describe('parseConfig', () => {
     expect(faultsOf({ DATABASE_URL: text })).toHaveLength(1);
   });
 
+  it.each([
+    'https://login.example.com/keys',
+    'http://127.0.0.1:8080/keys',
+    'http://localhost/keys',
+    'http://[::1]:8080/',
+  ])('takes %j as JWKS_URL', (text) => {
+    expect(faultsOf({ JWKS_URL: text })).toEqual([]);
+  });
+
+  it.each([
+    'http://login.example.com/keys',
+    'http://127.evil.com/',
+    'http://localhost.evil.com/',
+    'https://u:p@host/',
+    'ftp://h/',
+    'keys',
+  ])('refuses %j as JWKS_URL', (text) => {
+    expect(faultsOf({ JWKS_URL: text })).toHaveLength(1);
+  });
+
+  it('counts the bytes of JWT_SECRET', () => {
+    expect(faultsOf({ JWT_SECRET: 'x'.repeat(31) })).toHaveLength(1);
+    expect(faultsOf({ JWT_SECRET: 'ü'.repeat(16) })).toEqual([]);
+  });
+
   it('never repeats the value of a secret', () => {
     const faults = faultsOf({ DATABASE_URL: 'mysql://me:hunter2@host/db', ADMIN_TOKEN: 'two words' }).join();
     expect(faults).toContain('DATABASE_URL is a value that is not shown');

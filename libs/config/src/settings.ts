@@ -1,4 +1,4 @@
-import { integer, oneOf, text, url, type Kind } from './kind.js';
+import { integer, keyBytes, oneOf, text, trustedUrl, url, type Kind } from './kind.js';
 
 export interface Setting<T = unknown> {
   readonly kind: Kind<T>;
@@ -71,6 +71,30 @@ export const settings = {
     whenUnset: 'generated into `DATA_DIR/admin-token`',
     meaning: 'bearer token that opens every route under `/api`',
     secret: true,
+  },
+  JWT_SECRET: {
+    kind: keyBytes(32),
+    default: undefined,
+    whenUnset: 'no tenant can enter, unless `JWKS_URL` is set',
+    meaning: "key that signs tenants' tokens with HS256",
+    secret: true,
+  },
+  JWKS_URL: {
+    kind: trustedUrl('https://login.example.com/.well-known/jwks.json'),
+    default: undefined,
+    whenUnset: 'no tenant can enter, unless `JWT_SECRET` is set',
+    meaning: "set of public keys that tenants' tokens are signed with: RS256, PS256, ES256 or EdDSA",
+  },
+  JWT_ISSUER: {
+    kind: text('printable characters without blanks', /^[\x21-\x7e]+$/),
+    default: undefined,
+    whenUnset: 'not checked; needed with `JWKS_URL`',
+    meaning: "what tenants' tokens must name as their issuer, `iss`",
+  },
+  JWT_AUDIENCE: {
+    kind: text('printable characters without blanks', /^[\x21-\x7e]+$/),
+    default: 'flotilla',
+    meaning: "what tenants' tokens must name as their audience, `aud`",
   },
   AUTH_FAILURES_PER_MINUTE_MAX: {
     kind: integer({ min: 1, max: 100_000 }),
@@ -199,6 +223,26 @@ export const settings = {
     kind: integer({ min: 0, max: 1_000_000_000 }),
     default: '1',
     meaning: "what the paper venue's prices grow from; the same seed gives the same prices",
+  },
+  ENTRY_LOCK_TTL_MS: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'life of an entry lock in Postgres; whoever holds it longer has its writes refused',
+  },
+  RECONCILIATION_LOCK_TTL_MS: {
+    kind: integer({ min: 1, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'life of a reconciliation lock in Postgres, likewise',
+  },
+  LEDGER_VERIFY_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'time between two proofs of the journals that moved',
+  },
+  LEDGER_FULL_VERIFY_INTERVAL_MS: {
+    kind: integer({ min: 10, max: 24 * HOUR_MS }),
+    default: '3600000',
+    meaning: 'time after which a whole journal is proved again',
   },
   EVENT_LOOP_LAG_MS_MAX: {
     kind: integer({ min: 1, max: HOUR_MS }),

@@ -122,6 +122,16 @@ describe('a lost connection', () => {
     await database.ping();
   });
 
+  it('fails the statement that it cuts, and no later one', async () => {
+    const { database } = await setup();
+    for (let round = 0; round < 5; round += 1) {
+      const cut = database.statement((tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
+      await expect(cut).rejects.toThrow();
+      const rows = await database.statement((tx) => tx.query<{ one: number }[]>('select 1 as one'));
+      expect(rows).toEqual([{ one: 1 }]);
+    }
+  });
+
   it('fails the transaction that it cuts, and no later one', async () => {
     const { database, adminUrl, count } = await setup();
     const cut = database.transaction(async (tx) => {

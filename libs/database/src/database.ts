@@ -33,6 +33,17 @@ export class Database {
     return this.source.transaction('READ COMMITTED', work);
   }
 
+  /** For one statement that is a transaction by itself: it costs one round trip, and holds its locks for no longer. */
+  async statement<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.source.manager);
+    } catch (error) {
+      // The pool may have taken back a connection that is about to end. This finds out, and not the next caller.
+      await this.ping().catch(() => undefined);
+      throw error;
+    }
+  }
+
   /** Resolves when Postgres answers. */
   async ping(): Promise<void> {
     await this.source.query('select 1');

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { dataSourceOptions, type ConnectionSettings } from './connection.js';
 import { DatabaseUnavailable, messageOf, MigrationFailed } from './database-error.js';
-import { APP_ROLE, OWNER_ROLE, PROVIDE_ROLES_SQL } from './roles.js';
+import { APP_ROLE, OWNER_ROLE, PROVIDE_ROLES_SQL, TENANT_ROLE } from './roles.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 
 type MigrationClass = new () => MigrationInterface;
@@ -52,7 +52,7 @@ async function provideRoles(client: Client): Promise<void> {
   } catch (error) {
     if (sqlStateOf(error) !== SQLSTATE.insufficientPrivilege) throw error;
     throw new MigrationFailed(
-      `The user "${client.user}" may not set up the roles ${OWNER_ROLE} and ${APP_ROLE} (${messageOf(error)}). ` +
+      `The user "${client.user}" may not set up the roles ${OWNER_ROLE}, ${APP_ROLE} and ${TENANT_ROLE} (${messageOf(error)}). ` +
         `Let a superuser run: alter role "${client.user}" createrole; alter database "${client.database}" owner to "${client.user}";`,
       { cause: error },
     );

@@ -1,5 +1,6 @@
 /** The conditions that callers tell apart, under Postgres' own names. */
 export const SQLSTATE = {
+  foreignKeyViolation: '23503',
   insufficientPrivilege: '42501',
   invalidAuthorizationSpecification: '28000',
   invalidCatalogName: '3D000',

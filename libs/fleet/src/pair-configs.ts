@@ -33,15 +33,15 @@ export class PairConfigs {
   }
 
   /** Resolves with whether the pair is new. */
-  async put(pair: Pair): Promise<boolean> {
+  async put(tx: Tx, pair: Pair): Promise<boolean> {
     this.refuseWhereFileRules();
-    return this.database.transaction((tx) => upsertPair(tx, pair));
+    return upsertPair(tx, pair);
   }
 
   /** Resolves with whether there was such a pair. */
-  async remove(id: string): Promise<boolean> {
+  async remove(tx: Tx, id: string): Promise<boolean> {
     this.refuseWhereFileRules();
-    return this.database.transaction((tx) => deletePair(tx, id));
+    return deletePair(tx, id);
   }
 
   private refuseWhereFileRules(): void {

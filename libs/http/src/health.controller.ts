@@ -5,6 +5,7 @@ import { Drain } from './drain.js';
 import type { HealthProbe } from './health-probe.js';
 
 export const HEALTH_PROBES = Symbol('HEALTH_PROBES');
+export const HEALTH_FIGURES = Symbol('HEALTH_FIGURES');
 
 /** A dependency that hangs is as bad as one that is gone, and a probe must answer before its asker gives up. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -15,6 +16,7 @@ export class HealthController {
     private readonly checks: HealthCheckService,
     private readonly indicators: HealthIndicatorService,
     @Inject(HEALTH_PROBES) private readonly probes: readonly HealthProbe[],
+    @Inject(HEALTH_FIGURES) private readonly figures: () => Record<string, unknown>,
     private readonly drain: Drain,
   ) {}
 
@@ -29,7 +31,7 @@ export class HealthController {
   @Get('health')
   @Header('cache-control', 'no-store')
   async health(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
-    const result = await this.check();
+    const result = { ...(await this.check()), ...this.figures() };
     const isReady = result.status === 'ok' || result.status === 'degraded';
     if (isReady && !this.drain.hasBegun) return result;
     void reply.status(503);

@@ -3,13 +3,15 @@ import { TerminusModule } from '@nestjs/terminus';
 import type { Clock } from '#libs/clock';
 import { Drain } from './drain.js';
 import type { HealthProbe } from './health-probe.js';
-import { HEALTH_PROBES, HealthController } from './health.controller.js';
+import { HEALTH_FIGURES, HEALTH_PROBES, HealthController } from './health.controller.js';
 
 /** Serves /internal/health and /internal/live. On stop, readiness is red for drainMs before the listener closes. */
 export function healthModule(options: {
   probes: readonly HealthProbe[];
   clock: Clock;
   drainMs: number;
+  /** Shown beside the probes; they do not decide whether the process is ready. */
+  figures?: () => Record<string, unknown>;
 }): DynamicModule {
   return {
     module: class HealthModule {},
@@ -17,6 +19,7 @@ export function healthModule(options: {
     controllers: [HealthController],
     providers: [
       { provide: HEALTH_PROBES, useValue: options.probes },
+      { provide: HEALTH_FIGURES, useValue: options.figures ?? (() => ({})) },
       { provide: Drain, useValue: new Drain(options.clock, options.drainMs) },
     ],
   };

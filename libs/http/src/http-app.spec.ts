@@ -3,13 +3,37 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { ManualClock, SystemClock, type Clock } from '#libs/clock';
 import { createLogger, loggerModule } from '#libs/telemetry';
-import { closeWithin, createHttpApp, guardApi, healthModule, listen, type HealthProbe } from '../index.js';
+import { CallerOf, closeWithin, createHttpApp, guardApi, healthModule, listen, type HealthProbe } from '../index.js';
+import type { TenantCheck } from './api-guard.js';
 
 const Boat = z.strictObject({ name: z.string().max(20), oars: z.int().min(0) });
 
 /** Lets a test hold a request open for as long as it wants. */
 let finishSlowRequest = Promise.withResolvers<void>();
 let slowRequestArrived = Promise.withResolvers<void>();
+
+const checkTenant: TenantCheck = async (token) => {
+  if (token === 'of-alice') return { outcome: 'valid', tenantId: 'alice' };
+  if (token === 'unknowable')
+    return { outcome: 'unavailable', reason: 'The keys are under water.', retryAfterMs: 1_200 };
+  return { outcome: 'refused', reason: 'it is no token' };
+};
+
+@Controller('api/profiles')
+class ProfileController {
+  @Get(':id')
+  read(@CallerOf() caller: object): object {
+    return caller;
+  }
+}
+
+@Controller('api/profilesque')
+class LookalikeController {
+  @Get()
+  read(): object {
+    return {};
+  }
+}
 
 @Controller('api/boats')
 class BoatController {
@@ -41,11 +65,11 @@ async function setup(options: { probes?: HealthProbe[]; clock?: Clock; drainMs?:
     {
       module: TestModule,
       imports: [loggerModule(logger), healthModule({ probes, clock, drainMs })],
-      controllers: [BoatController],
+      controllers: [BoatController, ProfileController, LookalikeController],
     },
     { bodyBytesMax },
   );
-  guardApi(app, { adminToken: 'right', failuresPerMinuteMax: 3, clock });
+  guardApi(app, { adminToken: 'right', failuresPerMinuteMax: 3, clock, checkTenant });
   const address = await listen(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
   const call = (path: string, init: RequestInit & { token?: string } = {}): Promise<Response> =>
@@ -152,6 +176,48 @@ describe('the guard of /api', () => {
     expect(await statusOf('right')).toBe(500);
     await clock.advance(40_000);
     expect(await statusOf('wrong')).toBe(401);
+  });
+});
+
+describe('a tenant', () => {
+  it('enters what lies under /api/profiles, and the route learns who it is', async () => {
+    const { call } = await setup();
+    const response = await call('/api/profiles/7', { token: 'of-alice' });
+    expect([response.status, await response.json()]).toEqual([200, { kind: 'tenant', tenantId: 'alice' }]);
+    expect(await (await call('/api/profiles/7')).json()).toEqual({ kind: 'admin' });
+  });
+
+  it.each(['/api/boats/broken', '/%61pi/boats/broken', '/api/profilesque', '/api/profiles/../boats/broken'])(
+    'is told at %s that the admin token is needed',
+    async (path) => {
+      const { call } = await setup();
+      const response = await call(path, { token: 'of-alice' });
+      expect(response.status).toBe(403);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({ detail: expect.stringContaining('needs the admin token') });
+    },
+  );
+
+  it('learns why its token is refused', async () => {
+    const { call } = await setup();
+    const response = await call('/api/profiles/7', { token: 'forged' });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(await response.json()).toMatchObject({ detail: expect.stringContaining('it is no token') });
+  });
+
+  it('is asked to come back when its token cannot be judged, as often as it likes', async () => {
+    const { call } = await setup();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const response = await call('/api/profiles/7', { token: 'unknowable' });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    }
+  });
+
+  it('is never locked out by the wrong tokens of others at its address', async () => {
+    const { call } = await setup();
+    for (let attempt = 0; attempt < 4; attempt += 1) await call('/api/profiles/7', { token: 'forged' });
+    expect((await call('/api/profiles/7', { token: 'forged' })).status).toBe(429);
+    expect((await call('/api/profiles/7', { token: 'of-alice' })).status).toBe(200);
   });
 });
 

@@ -1,6 +1,7 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem, PROBLEM_MEDIA_TYPE } from './problem.js';
+import { Refusal } from './refusal.js';
 import { InvalidRequest } from './validation.js';
 
 /** Turns whatever a handler throws into problem+json. What we did not foresee is logged whole and told in one sentence. */
@@ -21,6 +22,7 @@ export class ProblemFilter implements ExceptionFilter {
         ? messageOf(error)
         : 'Something failed inside Flotilla; its log has the details under this request id.',
       requestId: request.id,
+      code: error instanceof Refusal ? error.code : undefined,
       errors: error instanceof InvalidRequest ? error.errors : undefined,
     });
     void reply.status(status).type(PROBLEM_MEDIA_TYPE).send(body);

@@ -8,6 +8,8 @@ export interface Problem {
   readonly detail: string;
   /** Finds the lines of this request in the log. */
   readonly requestId: string;
+  /** Which refusal it is, for a program to decide on, where there are several with one status. */
+  readonly code?: string;
   /** One entry per faulty field of the request. */
   readonly errors?: readonly FieldError[];
 }
@@ -23,9 +25,10 @@ export function problem(fault: {
   status: number;
   detail: string;
   requestId: string;
+  code?: string | undefined;
   errors?: readonly FieldError[] | undefined;
 }): Problem {
-  const { status, detail, requestId, errors } = fault;
+  const { status, detail, requestId, code, errors } = fault;
   const title = STATUS_CODES[status] ?? 'Error';
-  return { type: 'about:blank', title, status, detail, requestId, ...(errors && { errors }) };
+  return { type: 'about:blank', title, status, detail, requestId, ...(code && { code }), ...(errors && { errors }) };
 }
