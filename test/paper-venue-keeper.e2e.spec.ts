@@ -76,6 +76,8 @@ describe('an orchestrator without a configured venue', () => {
     const { start, venue } = await setup();
     const first = await start();
     const { pid, url } = venue();
+    // Once they are up, the next one finds the workers as well, and stops them.
+    for (const pair of ['BTC-USD', 'ETH-USD']) await first.says(new RegExp(`Worker ${pair} is up`));
     await first.stop('SIGKILL');
     const second = await start();
     expect(venue()).toEqual({ pid, url });
