@@ -7,6 +7,10 @@ import { LedgerRules } from './0006-ledger-rules.js';
 import { LedgerBatch } from './0007-ledger-batch.js';
 import { LedgerCommands } from './0008-ledger-commands.js';
 import { LedgerProof } from './0009-ledger-proof.js';
+import { LifecycleTables } from './0011-lifecycle-tables.js';
+import { Intents } from './0012-intents.js';
+import { OrderReports } from './0013-order-reports.js';
+import { LifecycleTruth } from './0014-lifecycle-truth.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [
@@ -19,4 +23,8 @@ export const migrations = [
   LedgerBatch,
   LedgerCommands,
   LedgerProof,
+  LifecycleTables,
+  Intents,
+  OrderReports,
+  LifecycleTruth,
 ];

@@ -1,6 +1,7 @@
 export { clientOrderIdFor, matchesClientOrderId, parseClientOrderId, type OrderOwner } from './src/client-order-id.js';
 export type { FollowedOrder } from './src/followed-orders.js';
 export { openVenue, type VenueContext } from './src/open-venue.js';
+export { OpenVenues, UnknownVenue } from './src/open-venues.js';
 export { OrderFollower, type FollowerParts } from './src/order-follower.js';
 export type {
   Balance,

@@ -143,6 +143,26 @@ export const settings = {
     default: '10000',
     meaning: 'time allowed for a venue to answer a submission or a cancellation',
   },
+  SUBMIT_WINDOW_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '60000',
+    meaning: 'how long an order may be on its way to a venue; nothing is concluded about a younger one',
+  },
+  UNKNOWN_ALERT_MS: {
+    kind: integer({ min: 10, max: 24 * HOUR_MS }),
+    default: '300000',
+    meaning: 'an intent that stays unknown for longer is told to a person',
+  },
+  MARKET_BUFFER_BPS: {
+    kind: integer({ min: 0, max: 10_000 }),
+    default: '200',
+    meaning: 'hundredths of a percent reserved above the quoted price, for orders that the market prices',
+  },
+  FEE_BUFFER_BPS: {
+    kind: integer({ min: 0, max: 10_000 }),
+    default: '50',
+    meaning: 'hundredths of a percent reserved for fees, and left behind at most by an exit',
+  },
   VENUE_QUERY_TIMEOUT_MS: {
     kind: integer({ min: 10, max: HOUR_MS }),
     default: '10000',
@@ -158,6 +178,11 @@ export const settings = {
     default: undefined,
     whenUnset: "each pair's own",
     meaning: 'seconds between two cycles of a strategy, for all pairs',
+  },
+  ORDER_SYNC_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '5000',
+    meaning: 'time between two polls of the orders that are not settled, and of the intents that are open',
   },
   ORCHESTRATOR_LOCK_TTL_MS: {
     kind: integer({ min: 100, max: HOUR_MS }),

@@ -118,6 +118,8 @@ const others: Dialect = {
   },
   codeOf: (_body, errorName) => (PROVING.has(errorName) ? errorName : undefined),
   clientOrderIds: { lengthMax: 32, alphabet: /[A-Za-z0-9]/, unique: 'while-open' },
+  // Nobody promises that an order which has ended can still be found.
+  closedOrdersKeptMs: 0,
   weights: {
     submit: 1,
     cancel: 1,

@@ -1,0 +1,23 @@
+export { planEntry, type Buffers, type EntryPlan } from './src/entry-plan.js';
+export { UnknownTrade } from './src/exit.js';
+export { listHistory, type HistoryEvent } from './src/history.js';
+export { listUndecided, type Evidence, type IntentRef, type UndecidedIntent } from './src/intents.js';
+export {
+  STEPS,
+  type LifecycleObserver,
+  type LifecycleParts,
+  type LifecycleSettings,
+  type Step,
+} from './src/lifecycle-parts.js';
+export { LifecycleReport } from './src/lifecycle-report.js';
+export { Lifecycle } from './src/lifecycle.js';
+export { ORDER_TRANSITIONS } from './src/order-status.js';
+export type { OrderSync, SyncScope } from './src/order-sync.js';
+export { listPositions, type TradePosition } from './src/positions.js';
+export type { LedgerCorrection } from './src/rebuild.js';
+export type { Applied, Report, ReportSource } from './src/report.js';
+export type { Resolution } from './src/resolver.js';
+export type { ExitRequest, OrderTerms, Outcome, Signal } from './src/signal.js';
+export { tradeIdOf } from './src/trade-id.js';
+export { listOrders, listOrdersOf, type OrderCursor, type TradeOrder } from './src/trade-orders.js';
+export { findActiveTrade, findTrade, listTrades, type Trade, type TradeRef, type TradeState } from './src/trades.js';

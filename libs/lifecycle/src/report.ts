@@ -1,0 +1,59 @@
+import type { Database } from '#libs/database';
+import type { Fill, Order } from '#libs/venues';
+
+/** Where a report comes from; kept with each fill. */
+export type ReportSource = 'submit' | 'lookup' | 'stream' | 'poll' | 'sweep';
+
+/** What a venue says of one order: its state, its fills, or both. */
+export type Report =
+  | { readonly order: Order; readonly fills?: readonly Fill[] }
+  | { readonly order?: undefined; readonly fills: readonly [Fill, ...Fill[]] };
+
+/** unknown-order: none of ours has this id, nor an intent this client order id. */
+export type Applied = 'changed' | 'unchanged' | 'unknown-order';
+
+/**
+ * Records what a venue said, whoever brought it and however often. Needs no lock: it proves what it says.
+ * One statement, so that it is applied whole or not at all.
+ */
+export async function applyReport(
+  database: Database,
+  from: { readonly venue: string; readonly source: ReportSource },
+  report: Report,
+): Promise<Applied> {
+  const rows = await database.statement((tx) =>
+    tx.query<{ applied: string }[]>('select fn_apply_order_report($1::text, $2::jsonb, $3::text) as applied', [
+      from.venue,
+      JSON.stringify(toWire(report)),
+      from.source,
+    ]),
+  );
+  const applied = rows[0]?.applied;
+  if (applied === 'unknown_order') return 'unknown-order';
+  return applied === 'changed' ? 'changed' : 'unchanged';
+}
+
+/** As the SQL functions read it. Decimals turn into strings by themselves. */
+export function toWire({ order, fills = [] }: Report): Record<string, unknown> {
+  const first = fills[0];
+  return {
+    orderId: order?.venueOrderId ?? first?.venueOrderId,
+    clientOrderId: order?.clientOrderId ?? first?.clientOrderId,
+    ...(order && {
+      status: order.status,
+      filledQuantity: order.filledQuantity,
+      averagePrice: order.averagePrice,
+      createdAt: order.createdAt,
+      updatedAt: order.updatedAt,
+    }),
+    ...(!order && first && { createdAt: first.happenedAt, updatedAt: first.happenedAt }),
+    fills: fills.map(({ fillId, quantity, price, fee, happenedAt }) => ({
+      fillId,
+      quantity,
+      price,
+      feeAmount: fee?.amount,
+      feeAsset: fee?.asset,
+      happenedAt,
+    })),
+  };
+}
