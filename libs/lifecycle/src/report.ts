@@ -34,26 +34,24 @@ export async function applyReport(
 }
 
 /** As the SQL functions read it. Decimals turn into strings by themselves. */
-export function toWire({ order, fills = [] }: Report): Record<string, unknown> {
-  const first = fills[0];
-  return {
-    orderId: order?.venueOrderId ?? first?.venueOrderId,
-    clientOrderId: order?.clientOrderId ?? first?.clientOrderId,
-    ...(order && {
-      status: order.status,
-      filledQuantity: order.filledQuantity,
-      averagePrice: order.averagePrice,
-      createdAt: order.createdAt,
-      updatedAt: order.updatedAt,
-    }),
-    ...(!order && first && { createdAt: first.happenedAt, updatedAt: first.happenedAt }),
-    fills: fills.map(({ fillId, quantity, price, fee, happenedAt }) => ({
-      fillId,
-      quantity,
-      price,
-      feeAmount: fee?.amount,
-      feeAsset: fee?.asset,
-      happenedAt,
-    })),
-  };
+export function toWire(report: Report): Record<string, unknown> {
+  return { ...(report.order ? orderToWire(report.order) : fillToOrder(report.fills[0])), fills: fillsToWire(report) };
+}
+
+function orderToWire(order: Order): Record<string, unknown> {
+  const { venueOrderId, clientOrderId, status, filledQuantity, averagePrice, createdAt, updatedAt } = order;
+  return { orderId: venueOrderId, clientOrderId, status, filledQuantity, averagePrice, createdAt, updatedAt };
+}
+
+/** All that a fill alone says of its order. */
+function fillToOrder({ venueOrderId, clientOrderId, happenedAt }: Fill): Record<string, unknown> {
+  return { orderId: venueOrderId, clientOrderId, createdAt: happenedAt, updatedAt: happenedAt };
+}
+
+function fillsToWire({ fills = [] }: Report): Record<string, unknown>[] {
+  return fills.map(({ fillId, quantity, price, fee, happenedAt }) => ({
+    ...{ fillId, quantity, price, happenedAt },
+    feeAmount: fee?.amount,
+    feeAsset: fee?.asset,
+  }));
 }

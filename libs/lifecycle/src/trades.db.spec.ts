@@ -57,7 +57,7 @@ describe('an entry', () => {
     expect(await count()).toEqual([0, 0, 0, 0]);
     expect(await trade(profileId, intent.tradeId)).toMatchObject({ state: 'pending' });
     const proof = { report: { order: orderOf(intent.clientOrderId) }, source: 'submit' as const };
-    for (const _ of [1, 2]) {
+    for (let time = 1; time <= 2; time += 1) {
       const persisted = await persistLifecycle(database, intent, { lockToken: intent.lockToken, ...proof });
       expect(persisted.verdict).toBe('persisted');
       expect(await count()).toEqual([1, 1, 1, 1]);
@@ -171,7 +171,7 @@ describe('fills', () => {
     const { newProfile, enter, apply, trade, halts, admin } = await setupLifecycle();
     const profileId = await newProfile();
     const { tradeId, clientOrderId: id } = await enter(profileId);
-    for (const _ of [1, 2]) {
+    for (let time = 1; time <= 2; time += 1) {
       expect(await apply({ order: orderOf(id, { venueOrderId: 'another' }) })).toBe('unknown-order');
     }
     expect(await trade(profileId, tradeId)).toMatchObject({ state: 'disputed' });
@@ -264,8 +264,8 @@ describe('a rebuild', () => {
     const { clientOrderId: id, tradeId } = await enter(profileId);
     await apply({ fills: [fillOf(id, 'f1', { quantity: d('3'), price: d('99.7') })] });
     const before = await balances(profileId);
-    const rebuild = async () =>
-      (await admin.query('select * from fn_lifecycle_rebuild($1, $2)', [profileId, 't'])).rows;
+    const rebuild = async (): Promise<unknown[]> =>
+      (await admin.query<object>('select * from fn_lifecycle_rebuild($1, $2)', [profileId, 't'])).rows;
     expect(await rebuild()).toEqual([]);
     expect(await balances(profileId)).toEqual(before);
     await admin.query(`select * from fn_ledger_release($1, 'lost', $2, 'somebody', 100)`, [profileId, tradeId]);

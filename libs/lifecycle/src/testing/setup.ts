@@ -5,7 +5,7 @@ import { Database } from '#libs/database';
 import { deposit, findLedger, openLedger, verifyLedger } from '#libs/ledger';
 import { EntryLocks } from '#libs/locks';
 import { Decimal } from '#libs/money';
-import type { Fill, Order, OrderStatus, Side } from '#libs/venues';
+import type { Fill, Order } from '#libs/venues';
 import { createTestDatabase, withDatabase } from '../../../../test/harness/database.js';
 import { beginEntry, beginExit, persistLifecycle, rejectIntent, type EntryIntent } from '../intents.js';
 import { applyReport, type Report, type ReportSource } from '../report.js';
@@ -27,7 +27,7 @@ export function orderOf(clientOrderId: string, changes: Partial<Order> = {}): Or
     type: 'limit',
     quantity: d('10'),
     filledQuantity: d('0'),
-    status: 'open' as OrderStatus,
+    status: 'open',
     createdAt: CREATED,
     updatedAt: CREATED,
     ...changes,
@@ -92,7 +92,7 @@ export async function setupLifecycle(options: { capital?: string; poolSize?: num
     const symbol = changes.symbol ?? SYMBOL;
     const intent: EntryIntent = {
       ...{ profileId, tradeId, symbol, venue: VENUE, strategy: 'example', signalId: 's', actor: 'test' },
-      ...{ amount: d('1005'), side: 'buy' as Side, type: 'limit', timeInForce: 'gtc', quantity: d('10') },
+      ...{ amount: d('1005'), side: 'buy', type: 'limit', timeInForce: 'gtc', quantity: d('10') },
       ...{ limitPrice: d('100'), clientOrderId: `c-${tradeId}` },
       ...changes,
       lockToken: changes.lockToken ?? (await lockToken(profileId, symbol)),
