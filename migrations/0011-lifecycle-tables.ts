@@ -36,7 +36,7 @@ const ORDER_STATES = `
     join unnest('{open,partially-filled,filled,cancelled,expired,rejected,replaced}'::text[])
          with ordinality t(status, position) on t.position >= f.position
    where not (f.status = 'partially-filled' and t.status = 'rejected');
-  grant select on order_transitions to flotilla_app, flotilla_tenant;
+  grant select on order_transitions to flotilla_app;
 `;
 
 /** What an intent of either kind says of its order, and what is known of its outcome. */

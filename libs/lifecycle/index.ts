@@ -11,6 +11,7 @@ export {
 } from './src/lifecycle-parts.js';
 export { LifecycleReport } from './src/lifecycle-report.js';
 export { Lifecycle } from './src/lifecycle.js';
+export { openLifecycle, type OpenedLifecycle } from './src/open-lifecycle.js';
 export { ORDER_TRANSITIONS } from './src/order-status.js';
 export type { OrderSync, SyncScope } from './src/order-sync.js';
 export { listPositions, type TradePosition } from './src/positions.js';

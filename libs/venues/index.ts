@@ -37,4 +37,9 @@ export type {
   Venue,
   VenueCapabilities,
 } from './src/venue.js';
-export { paperVenueSettings, readVenueSettings, type VenueSettings } from './src/venues-file.js';
+export {
+  findDemonstrationVenue,
+  paperVenueSettings,
+  readVenueSettings,
+  type VenueSettings,
+} from './src/venues-file.js';

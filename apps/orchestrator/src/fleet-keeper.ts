@@ -25,6 +25,9 @@ interface Surroundings {
   readonly lock: RedisLock;
   readonly dataDir: string;
   readonly urls: { readonly databaseUrl: string; readonly redisUrl: string };
+  /** Where the paper venue listens, if it is ours. */
+  readonly paperPort: number | undefined;
+  readonly hasDemonstration: boolean;
   /** Something that wants to be done with every tick. */
   readonly eachTick: () => Promise<unknown>;
 }
@@ -52,11 +55,17 @@ export class FleetKeeper {
     const { config, clock } = context;
     const { redis, database } = around.services;
     const keys = fleetKeys(config.KEY_PREFIX);
-    this.configs = new PairConfigs(database, config.PAIRS_FILE);
+    const { hasDemonstration } = around;
+    this.configs = new PairConfigs(database, { file: config.PAIRS_FILE, hasDemonstration });
     this.logs = new WorkerLogs(around.dataDir);
     this.board = new FleetBoard(redis, keys, new RedisLocks(redis, clock));
     this.control = new ControlChannel(redis, keys.control);
-    const env = { DATABASE_URL: around.urls.databaseUrl, REDIS_URL: around.urls.redisUrl, DATA_DIR: around.dataDir };
+    const env = {
+      DATABASE_URL: around.urls.databaseUrl,
+      REDIS_URL: around.urls.redisUrl,
+      DATA_DIR: around.dataDir,
+      ...(around.paperPort !== undefined && { PAPER_PORT: String(around.paperPort) }),
+    };
     this.fleet = new Fleet({
       clock,
       board: this.board,

@@ -6,9 +6,10 @@ import { assertPortFree, closeWithin, createHttpApp, guardApi, listen } from '#l
 import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext, type Services } from '#libs/process';
 import { TenantTokens } from '#libs/tenancy';
-import { readVenueSettings } from '#libs/venues';
+import { findDemonstrationVenue, paperVenueSettings, readVenueSettings } from '#libs/venues';
 import { migrations } from '#migrations';
 import { describeApi } from './api-description.js';
+import { fundDemonstration } from './demonstration.js';
 import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
 import { LedgerKeeper } from './ledger-keeper.js';
@@ -30,7 +31,8 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const { config, logger, stopping } = context;
   const tenants = openTenants(context);
   await using undo = new AsyncDisposableStack();
-  const venues = readVenueSettings(config).map(({ id }) => id);
+  // Before anything runs: a faulty file is told at once.
+  const configured = readVenueSettings(config);
   const dataDir = prepareDataDirectory(config.DATA_DIR, config.DISK_FREE_BYTES_MIN);
   const servers = new PrivateServers(context, dataDir);
   let hasStarted = false;
@@ -63,13 +65,20 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   undo.defer(() => (hasSuccessor ? venue?.abandon() : venue?.stop()));
   const paperVenue = await venue?.start();
 
-  const keeper = new FleetKeeper(context, { services, lock, dataDir, urls, eachTick: () => servers.tryOwn() });
+  const paperPort = paperVenue === undefined ? undefined : Number(new URL(paperVenue).port);
+  const venues = paperPort === undefined ? configured : [paperVenueSettings(paperPort)];
+  const hasDemonstration = findDemonstrationVenue(venues) !== undefined;
+  const keeper = new FleetKeeper(context, {
+    ...{ services, lock, dataDir, urls, paperPort, hasDemonstration },
+    eachTick: () => servers.tryOwn(),
+  });
   undo.defer(() => (hasSuccessor ? keeper.abandon() : keeper.stop()));
+  if (await keeper.configs.isDemonstration()) await fundDemonstration(database);
   await keeper.start();
   hasStarted = true;
   const address = await serve(context, { services, keeper, ledger, tenants, urls, dataDir }, undo);
   const workers = keeper.fleet.list().length;
-  firstScreen({ config, dataDir, address, ...urls, workers, venues, paperVenue }, logger);
+  firstScreen({ config, dataDir, address, ...urls, workers, venues: venues.map(({ id }) => id), paperVenue }, logger);
 
   await aborted(AbortSignal.any([stopping, keeper.lostSignal]));
   hasSuccessor = keeper.lostSignal.aborted;

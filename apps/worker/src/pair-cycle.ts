@@ -1,33 +1,52 @@
 import type { Clock } from '#libs/clock';
-import type { ExampleParams, Pair } from '#libs/fleet';
-import { MINUTE_MS } from './pair/candle.js';
-import { candlesBetween } from './pair/demonstration-market.js';
-import { decide } from './pair/example-strategy.js';
+import type { Pair } from '#libs/fleet';
+import type { Venue } from '#libs/venues';
+import type { Acted, PairTrader } from './pair-trader.js';
+import { MINUTE_MS, type Candle } from './pair/candle.js';
 import type { PairStore } from './pair/pair-store.js';
+import { candlesNeededBy, evaluate } from './pair/strategy.js';
 
-/** One candle more than the slow average needs, to see it cross. */
-const CANDLES_BEYOND_SLOW = 1;
+interface Parts {
+  readonly pair: Pair;
+  readonly store: PairStore;
+  readonly clock: Clock;
+  readonly market: Pick<Venue, 'candles'>;
+  readonly trader: Pick<PairTrader, 'act'>;
+}
 
-/** One evaluation of the pair's strategy: fetch what the market did, decide, write the decision down. */
+export interface CycleResult {
+  readonly epoch: number;
+  readonly decision: string;
+  readonly ts: number;
+  readonly acted: readonly Acted[];
+}
+
+/** One evaluation of the pair's strategy: fetch what the market did, decide, write the decision down, act on it. */
 export class PairCycle {
-  private readonly params: ExampleParams;
+  constructor(private readonly parts: Parts) {}
 
-  constructor(
-    private readonly pair: Pair,
-    private readonly store: PairStore,
-    private readonly clock: Clock,
-  ) {
-    this.params = pair.strategy.params;
+  async runOnce(): Promise<CycleResult> {
+    const { pair, store, clock, trader } = this.parts;
+    const ts = clock.now();
+    const wish = evaluate(pair.strategy, await this.readCandles(ts), ts);
+    const { epoch } = store.recordDecision({ ts, decision: wish.decision, reason: wish.reason });
+    return { epoch, decision: wish.decision, ts, acted: await trader.act(wish) };
   }
 
-  runOnce(): { epoch: number; decision: string; ts: number } {
-    const ts = this.clock.now();
+  /** The minutes that are over. What the venue has forgotten may still be in our own store. */
+  private async readCandles(ts: number): Promise<Candle[]> {
+    const { pair, store, market } = this.parts;
+    const limit = candlesNeededBy(pair.strategy);
+    if (limit === 0) return [];
     const to = ts - (ts % MINUTE_MS);
-    const from = to - (this.params.slow + CANDLES_BEYOND_SLOW) * MINUTE_MS;
-    this.store.saveCandles(candlesBetween({ symbol: this.pair.id, from, to }));
-    const candles = this.store.readCandles({ from, to, limit: this.params.slow + CANDLES_BEYOND_SLOW });
-    const { decision, reason } = decide(candles, this.params);
-    const { epoch } = this.store.recordDecision({ ts, decision, reason });
-    return { epoch, decision, ts };
+    const from = to - limit * MINUTE_MS;
+    const since = new Date(from);
+    const candles = await market.candles({ symbol: pair.symbol, intervalMin: 1, since, countMax: limit });
+    store.saveCandles(
+      candles
+        .map(({ openedAt, ...prices }) => ({ ...prices, ts: openedAt.getTime() }))
+        .filter((candle) => candle.ts < to),
+    );
+    return store.readCandles({ from, to, limit });
   }
 }

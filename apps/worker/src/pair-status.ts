@@ -13,7 +13,7 @@ export class PairStatus {
   private readonly startedAt: number;
   private readonly loops = new Map<string, Loop>();
   private decision: { epoch: number; decision: string; ts: number } | undefined;
-  private error: string | undefined;
+  private readonly errors = new Map<string, string>();
   isDraining = false;
   healthPort = 0;
 
@@ -28,22 +28,24 @@ export class PairStatus {
     this.decision = decision;
   }
 
-  /** A failed run shows until a good one follows. */
+  /** A failed run shows until a good one of the same loop follows. */
   ran(loop: string, startedAt: number, error?: unknown): void {
     const durationMs = this.clock.monotonic() - startedAt;
     this.loops.set(loop, { lastRun: new Date(this.clock.now()).toISOString(), durationMs });
-    this.error = error === undefined ? undefined : error instanceof Error ? error.message : inspect(error);
+    if (error === undefined) this.errors.delete(loop);
+    else this.errors.set(loop, error instanceof Error ? error.message : inspect(error));
   }
 
   report(status: 'running' | 'stopped', taskStatuses: ReadonlyMap<string, string>): WorkerState {
     const { pairId, revision, epoch } = this.about;
+    const errors = [...this.errors].map(([loop, message]) => `${loop}: ${message}`);
     return {
       pairId,
       pid: process.pid,
       host: hostname(),
       kind: 'pair',
       revision,
-      status: status === 'running' && this.error !== undefined ? 'error' : status,
+      status: status === 'running' && errors.length > 0 ? 'error' : status,
       uptimeMs: Math.round(this.clock.monotonic() - this.startedAt),
       epoch: this.decision?.epoch ?? epoch,
       lastDecision: this.decision?.decision ?? null,
@@ -55,7 +57,7 @@ export class PairStatus {
       killSwitch: this.isDraining ? { active: true, reason: 'drained by the operator' } : null,
       currentApr: null,
       optimalApr: null,
-      errorMsg: this.error ?? null,
+      errorMsg: errors.length > 0 ? errors.join('; ') : null,
       healthPort: this.healthPort,
       loops: Object.fromEntries(
         [...taskStatuses].map(([name, taskStatus]) => [

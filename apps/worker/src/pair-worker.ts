@@ -9,15 +9,18 @@ import {
   type Pair,
   type WorkerState,
 } from '#libs/fleet';
+import { openLifecycle } from '#libs/lifecycle';
 import { RedisLocks, type RedisLock } from '#libs/locks';
 import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext } from '#libs/process';
 import type { Redis } from '#libs/redis';
 import { Supervisor } from '#libs/supervision';
+import { findDemonstrationVenue, readVenueSettings } from '#libs/venues';
 import { listenForCommands } from './pair-commands.js';
 import { PairCycle } from './pair-cycle.js';
 import { PairStatus } from './pair-status.js';
-import { heartbeatTask, tradingTask } from './pair-tasks.js';
+import { heartbeatTask, orderSyncTask, tradingTask } from './pair-tasks.js';
+import { PairTrader } from './pair-trader.js';
 import { PairStore, RETENTION_DAYS } from './pair/pair-store.js';
 import { locateServers } from './servers.js';
 import { serveWorker } from './worker-server.js';
@@ -35,12 +38,17 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
   const { databaseUrl, redisUrl } = await locateServers(context);
   const database = await connectDatabase(context, { url: databaseUrl, applicationName: `flotilla pair ${id}` }, undo);
   const redis = await connectRedis(context, redisUrl, undo);
-  const configs = new PairConfigs(database, config.PAIRS_FILE);
+  const venues = readVenueSettings(config);
+  const hasDemonstration = findDemonstrationVenue(venues) !== undefined;
+  const configs = new PairConfigs(database, { file: config.PAIRS_FILE, hasDemonstration });
   const pair = await getPair(configs, id);
   const keys = fleetKeys(config.KEY_PREFIX);
   const lock = await acquireLock(context, redis, keys.workerLock(id));
   undo.defer(async () => void (await lock.release().catch(() => undefined)));
   const store = openStore(context, id, undo);
+
+  const { lifecycle, venueOf } = openLifecycle(context, { services: { database, redis }, venues }, undo);
+  const venue = venueOf(pair.venue);
 
   const status = new PairStatus({ pairId: id, revision: revisionOf(pair), epoch: store.latestEpoch() }, clock);
   const supervisor = supervise(context);
@@ -63,8 +71,12 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
   });
   undo.defer(unsubscribe);
   supervisor.addTask('heartbeat', heartbeatTask(context, { heartbeat, report }, lost));
-  const cycle = new PairCycle(pair, store, clock);
-  supervisor.addTask('trading', tradingTask(context, { heartbeat, status, report }, { pair, lock, cycle }));
+  const sync = lifecycle.orderSync({ venue: pair.venue, symbol: pair.symbol });
+  supervisor.addTask('order-stream', (signal) => sync.follow(signal));
+  supervisor.addTask('order-sync', orderSyncTask(context, status, { pair, sync, lifecycle }));
+  const trader = new PairTrader(pair, lifecycle, database);
+  const cycle = new PairCycle({ pair, store, clock, market: venue, trader });
+  supervisor.addTask('trading', tradingTask(context, { heartbeat, status, report }, { pair, lock, cycle, lifecycle }));
   supervisor.start();
   logger.info(`Worker pair ${id} is up: http://127.0.0.1:${status.healthPort}/internal/health`);
 

@@ -15,7 +15,7 @@ describe('parsePairs', () => {
     expect(parsePairs(yaml, 'pairs.yaml')).toEqual([
       {
         ...pair,
-        strategy: { name: 'example', params: { fast: 5, slow: 20 } },
+        strategy: { name: 'example', params: { fast: 5, slow: 20, notional: '100' } },
         intervalSec: 900,
         profiles: [],
         enabled: true,
@@ -49,7 +49,8 @@ describe('revisionOf', () => {
     { symbol: 'ETH/USD' },
     { intervalSec: 901 },
     { profiles: ['p'] },
-    { strategy: { name: 'example' as const, params: { fast: 6, slow: 20 } } },
+    { strategy: { name: 'example' as const, params: { fast: 6, slow: 20, notional: '100' } } },
+    { strategy: { name: 'example' as const, params: { fast: 5, slow: 20, notional: '101' } } },
   ])('changes with %j', (change) => {
     expect(revisionOf({ ...pair, ...change })).not.toBe(revisionOf(pair));
   });

@@ -32,7 +32,7 @@ export const PairSettings = z.strictObject({
     .default(INTERVAL_SEC_DEFAULT)
     .meta({ description: 'seconds between two cycles' }),
   profiles: z
-    .array(z.string().min(1).max(64))
+    .array(z.uuid().toLowerCase())
     .max(100)
     .default([])
     .meta({ description: 'ids of the profiles that take part' }),

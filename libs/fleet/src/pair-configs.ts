@@ -3,10 +3,19 @@ import type { Database, Tx } from '#libs/database';
 import { OperatorError } from '#libs/operator';
 import { Pair, parsePairs } from './pair-config.js';
 
-/** What a newcomer sees at work until the first pair is configured. */
-const DEMONSTRATION: readonly Pair[] = ['BTC-USD', 'ETH-USD'].map((id) =>
-  Pair.parse({ id, venue: 'paper', symbol: id.replace('-', '/'), strategy: { name: 'example' }, intervalSec: 10 }),
-);
+/** The profile whose paper money the demonstration trades with. */
+export const DEMONSTRATION_PROFILE = 'f1071111-0000-4000-8000-000000000001';
+
+const DEMONSTRATION_TERMS = { venue: 'paper', intervalSec: 5, profiles: [DEMONSTRATION_PROFILE] };
+
+/** What a newcomer sees at work until the first pair is configured: one that surely trades, one that waits for a cross. */
+const DEMONSTRATION: readonly Pair[] = [
+  Pair.parse({ ...DEMONSTRATION_TERMS, id: 'BTC-USD', symbol: 'BTC/USD', strategy: { name: 'metronome' } }),
+  Pair.parse({
+    ...{ ...DEMONSTRATION_TERMS, id: 'ETH-USD', symbol: 'ETH/USD' },
+    strategy: { name: 'example', params: { fast: 2, slow: 5 } },
+  }),
+];
 
 /** The file rules, so a change through the API would be undone by the next reload. */
 export class PairsDeclaredInFile extends OperatorError {
@@ -19,13 +28,23 @@ export class PairsDeclaredInFile extends OperatorError {
 export class PairConfigs {
   constructor(
     private readonly database: Database,
-    private readonly file: string | undefined,
+    private readonly from: {
+      readonly file: string | undefined;
+      /** Whether a simulated venue is there for the demonstration; no other must ever see it. */
+      readonly hasDemonstration: boolean;
+    },
   ) {}
 
   async list(): Promise<Pair[]> {
-    if (this.file !== undefined) return parsePairs(readPairsFile(this.file), this.file);
+    const { file, hasDemonstration } = this.from;
+    if (file !== undefined) return parsePairs(readPairsFile(file), file);
     const rows = await this.database.transaction((tx) => selectPairs(tx));
-    return rows.length > 0 ? rows : [...DEMONSTRATION];
+    return rows.length > 0 || !hasDemonstration ? rows : [...DEMONSTRATION];
+  }
+
+  /** Whether the demonstration is at work: nobody has configured a pair yet. */
+  async isDemonstration(): Promise<boolean> {
+    return (await this.list()).some(({ profiles }) => profiles.includes(DEMONSTRATION_PROFILE));
   }
 
   async find(id: string): Promise<Pair | undefined> {
@@ -45,7 +64,7 @@ export class PairConfigs {
   }
 
   private refuseWhereFileRules(): void {
-    if (this.file !== undefined) throw new PairsDeclaredInFile(this.file);
+    if (this.from.file !== undefined) throw new PairsDeclaredInFile(this.from.file);
   }
 }
 

@@ -24,6 +24,13 @@ const TABLES = {
   reservations: true,
   profile_limits: true,
   halts: true,
+  entry_intents: true,
+  exit_intents: true,
+  trade_lifecycle: true,
+  positions: true,
+  orders: true,
+  fills: true,
+  trade_history: true,
   entry_locks: false,
   reconciliation_locks: false,
 } as const;
@@ -67,11 +74,40 @@ async function fullProfile(tx: Tx, ownerId: string): Promise<string> {
     `select fn_ledger_reserve($1::uuid, 'r1', gen_random_uuid(), 10, 1, 'paper', 'BTC/USD', 'admin')`,
     'insert into profile_limits (profile_id, open_positions_max) values ($1::uuid, 5)',
     `insert into halts (profile_id, reason, created_by) values ($1::uuid, 'test', 'admin')`,
-    `select fn_try_acquire_entry_lock_row($1::uuid, 'BTC/USD', 'me')`,
     `select fn_try_acquire_reconciliation_lock_row($1::uuid, 'me')`,
   ];
+  await openTrade(tx, profile.id);
   for (const statement of statements) await tx.query(statement, [profile.id]);
   return profile.id;
+}
+
+/** A trade that is entered, filled and about to be left. */
+async function openTrade(tx: Tx, profileId: string): Promise<void> {
+  const [lock] = await tx.query<{ token: string }[]>(
+    `select token from fn_try_acquire_entry_lock_row($1::uuid, 'ETH/USD', 'me')`,
+    [profileId],
+  );
+  const tradeId = randomUUID();
+  const report = {
+    ...{ orderId: tradeId, clientOrderId: tradeId, status: 'filled', filledQuantity: '1' },
+    ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' },
+    fills: [{ fillId: tradeId, quantity: '1', price: '10', happenedAt: '2026-01-01T00:00:00Z' }],
+  };
+  const steps: [string, unknown[]][] = [
+    ['select fn_ledger_open($1::uuid)', [profileId]],
+    [`select fn_ledger_deposit($1::uuid, 'first', 1000, 'admin')`, [profileId]],
+    [
+      `select fn_begin_entry($1::uuid, $2::uuid, $3, 'manual', 's', 10, 'paper', 'ETH/USD', 'buy', 'limit', 'gtc', 1, 10,
+          $2::text, 'admin')`,
+      [profileId, tradeId, lock?.token],
+    ],
+    [`select fn_persist_entry_lifecycle($1::uuid, $2::uuid, $3, $4)`, [profileId, tradeId, lock?.token, report]],
+    [
+      `select fn_begin_exit($1::uuid, $2::uuid, 0, $3, 'market', 'gtc', 1, 0, null, 'x' || $2, 'admin')`,
+      [profileId, tradeId, lock?.token],
+    ],
+  ];
+  for (const [statement, parameters] of steps) await tx.query(statement, parameters);
 }
 
 async function stateOf(attempt: Promise<unknown>): Promise<string | undefined> {

@@ -45,6 +45,13 @@ export function readVenueSettings(config: { VENUES_FILE?: string | undefined; PA
   return parseVenues(readVenuesFile(config.VENUES_FILE), config.VENUES_FILE);
 }
 
+/** The venue that the demonstration trades on, if there is one: the paper venue, on this machine, with paper money. */
+export function findDemonstrationVenue(settings: readonly VenueSettings[]): VenueSettings | undefined {
+  return settings.find(
+    ({ id, baseUrl }) => id === 'paper' && baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname),
+  );
+}
+
 /** Our own simulated venue, in either of the protocols that it speaks. */
 export function paperVenueSettings(port: number, adapter: 'alpaca' | 'ccxt' = 'alpaca'): VenueSettings {
   const shared = {

@@ -76,7 +76,7 @@ const windows = fc
 const closes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 13, maxLength: 30 });
 
 /** In floating point, which tells averages of a few small whole numbers apart without fail. */
-function naiveDecision(values: readonly number[], { fast, slow }: ExampleParams): Decision {
+function naiveDecision(values: readonly number[], { fast, slow }: Pick<ExampleParams, 'fast' | 'slow'>): Decision {
   const average = (end: number, length: number): number =>
     values.slice(end - length, end).reduce((sum, value) => sum + value, 0) / length;
   const gap = (end: number): number => average(end, fast) - average(end, slow);
@@ -136,8 +136,8 @@ describe('For any closes and windows, the example strategy', () => {
 
 describe('ExampleParams', () => {
   it('are 5 and 20 unless told otherwise', () => {
-    expect(ExampleParams.parse({})).toEqual({ fast: 5, slow: 20 });
-    expect(ExampleParams.parse({ slow: 50 })).toEqual({ fast: 5, slow: 50 });
+    expect(ExampleParams.parse({})).toEqual({ fast: 5, slow: 20, notional: '100' });
+    expect(ExampleParams.parse({ slow: 50 })).toEqual({ fast: 5, slow: 50, notional: '100' });
   });
 
   it.each([

@@ -3,6 +3,8 @@ import { Decimal } from '#libs/money';
 import type { Candle } from './candle.js';
 import type { Decision } from './decision.js';
 
+type Windows = Pick<ExampleParams, 'fast' | 'slow'>;
+
 interface Outcome {
   readonly decision: Decision;
   readonly reason: string;
@@ -15,7 +17,7 @@ interface Outcome {
  * it below. It compares with the candle before and remembers nothing else: averages that meet have not crossed yet, and
  * have when they part, to whichever side. Takes candles oldest first and looks at the last slow + 1 of them.
  */
-export function decide(candles: readonly Candle[], { fast, slow }: ExampleParams): Outcome {
+export function decide(candles: readonly Candle[], { fast, slow }: Windows): Outcome {
   const needed = slow + 1;
   if (candles.length < needed) {
     return {
@@ -42,7 +44,7 @@ export function decide(candles: readonly Candle[], { fast, slow }: ExampleParams
 type Side = 'above' | 'level' | 'below';
 
 /** Exact: both averages times both lengths, so that nothing is divided. */
-function sideOf(closes: readonly Decimal[], { fast, slow }: ExampleParams): Side {
+function sideOf(closes: readonly Decimal[], { fast, slow }: Windows): Side {
   const fastScaled = sumOf(closes.slice(-fast)).times(Decimal.fromInteger(BigInt(slow)));
   const slowScaled = sumOf(closes.slice(-slow)).times(Decimal.fromInteger(BigInt(fast)));
   const order = fastScaled.compare(slowScaled);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '#libs/clock';
+import { Decimal } from '#libs/money';
 import { OperatorError } from '#libs/operator';
-import { candlesBetween } from './demonstration-market.js';
+import { MINUTE_MS } from './candle.js';
 import { PairStore } from './pair-store.js';
 
 const PAGE_BYTES = 4096;
@@ -39,7 +40,9 @@ function setupKilled() {
 function setupClosed() {
   const { path, open } = setup();
   const store = open();
-  store.saveCandles(candlesBetween({ symbol: 'BTC-USD', from: 0, to: 60_000_000 }));
+  const price = Decimal.parse('100');
+  const prices = { open: price, high: price, low: price, close: price, volume: price };
+  store.saveCandles(Array.from({ length: 1_000 }, (_none, minute) => ({ ts: minute * MINUTE_MS, ...prices })));
   store.close();
   return { path, open };
 }
