@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/**/*.e2e.spec.ts'],
-          globalSetup: ['test/harness/servers.ts'],
+          globalSetup: ['test/harness/servers.ts', 'test/harness/shared-venue.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { isProcessAlive } from '#libs/embedded';
 import { createTestDatabase } from './harness/database.js';
@@ -102,7 +102,7 @@ describe('an orchestrator without a configured venue', () => {
 describe('an orchestrator with VENUES_FILE', () => {
   it('names its venues and starts no paper venue', async () => {
     const { env, venue } = await setup();
-    const file = resolve('test', 'harness', 'venues.yaml');
+    const file = inject('venuesFile');
     const orchestrator = startApp('orchestrator', { env: { ...env, VENUES_FILE: file } });
     await orchestrator.says(/Venues\s+paper {2}\(VENUES_FILE\)/);
     expect(venue).toThrow(/ENOENT/);

@@ -52,6 +52,8 @@ export class TestFleet {
       REDIS_URL: inject('redisUrl'),
       DATA_DIR: temporaryFolder(),
       KEY_PREFIX: `t${randomBytes(4).toString('hex')}`,
+      // Installations of the demonstration share profile, signals and venue; their orders must not be taken for each other's.
+      CLIENT_ORDER_ID_PREFIX: `t${randomBytes(4).toString('hex')}`,
       ...env,
     });
   }

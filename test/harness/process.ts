@@ -2,13 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
-const UNUSED_VENUE = {
-  VENUES_FILE: resolve('test', 'harness', 'venues.yaml'),
-  UNUSED_VENUE_KEY: 'key',
-  UNUSED_VENUE_SECRET: 'secret',
-};
+const SURROUNDINGS = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), PORT: '0', DRAIN_MS: '0' };
 
 /** A process of ours, started as a user would, with everything it says. */
 export class Started {
@@ -70,7 +66,7 @@ export function startApp(
 export function start(program: string, args: readonly string[], env: Record<string, string>): Started {
   const started = new Started(
     spawn(program, args, {
-      env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), PORT: '0', DRAIN_MS: '0', ...UNUSED_VENUE, ...env },
+      env: { ...SURROUNDINGS, VENUES_FILE: inject('venuesFile'), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
