@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { DEMONSTRATION_PROFILE } from '#libs/fleet';
 import { expectProblem, itemsOf, makeProfile, NOBODY, startApi, type Answer } from './harness/api.js';
 import { asSuperuser } from './harness/database.js';
 
@@ -82,6 +83,7 @@ describe('the audit log', () => {
 
     const records = itemsOf(await admin('GET', '/api/audit'));
     expect(records.map(({ actor, action, subject }) => [actor, action, subject])).toEqual([
+      ['admin', 'profile.create', DEMONSTRATION_PROFILE],
       ['tenant:alice', 'profile.create', id],
       ['tenant:alice', 'ledger.deposit', id],
       ['admin', 'ledger.withdraw', id],
@@ -92,7 +94,7 @@ describe('the audit log', () => {
       ['admin', 'pairs.reload', 'pairs'],
       ['admin', 'worker.restart', 'BTC-USD'],
     ]);
-    expect(records[1]).toEqual({
+    expect(records[2]).toEqual({
       id: expect.any(Number),
       recordedAt: expect.stringMatching(/Z$/),
       actor: 'tenant:alice',
@@ -102,9 +104,9 @@ describe('the audit log', () => {
       detail: { amount: '5', key: 'k', sequence: 2 },
     });
     const page = await admin('GET', `/api/audit?profileId=${id}&limit=3`);
-    expect([itemsOf(page), page.body['next']]).toEqual([records.slice(0, 3), String(records[2]?.['id'])]);
+    expect([itemsOf(page), page.body['next']]).toEqual([records.slice(1, 4), String(records[3]?.['id'])]);
     expect(itemsOf(await admin('GET', `/api/audit?profileId=${id}&after=${page.body['next'] as string}`))).toEqual([
-      records[3],
+      records[4],
     ]);
   });
 });
@@ -115,7 +117,7 @@ describe('the watch over the ledger', () => {
     const health = async () => (await (await fetch(`${address}/internal/health`)).json()) as Record<string, unknown>;
     const id = await makeProfile(admin, 'alice');
     expect(await health()).toMatchObject({ status: 'ok', capitalInvariantViolations: 0 });
-    await asSuperuser(databaseUrl, `update capital_ledger set allocated_capital = 5000`);
+    await asSuperuser(databaseUrl, `update capital_ledger set allocated_capital = 5000 where profile_id = '${id}'`);
     await vi.waitUntil(async () => (await health())['capitalInvariantViolations'] === 1, { timeout: 20_000 });
     expect(await (await fetch(`${address}/metrics`)).text()).toContain('\nflotilla_ledger_violations 1\n');
     const [halt] = itemsOf(await admin('GET', '/api/halts'));

@@ -107,11 +107,11 @@ describe('flotilla, beside a running orchestrator', () => {
     const declare = (id: string) =>
       writeFileSync(
         file,
-        `pairs: [{ id: ${id}, venue: paper, symbol: S, strategy: { name: example }, intervalSec: 60 }]`,
+        `pairs: [{ id: ${id}, venue: paper, symbol: BTC/USD, strategy: { name: example }, intervalSec: 60 }]`,
       );
     declare('SOL-USD');
     const { run, workers } = await up({ PAIRS_FILE: file });
-    expect((await run('pairs')).stdout).toMatch(/^PAIR .* ENABLED\nSOL-USD +paper +S +example +1m +- +yes\n$/);
+    expect((await run('pairs')).stdout).toMatch(/^PAIR .* ENABLED\nSOL-USD +paper +BTC\/USD +example +1m +- +yes\n$/);
 
     declare('ADA-USD');
     expect(await run('reload')).toEqual({

@@ -166,7 +166,11 @@ describe('Redis going away', () => {
       new EmbeddedServers(folder, new SystemClock(), { progress: silent, died: silent, failed: silent });
     const first = servers();
     const REDIS_URL = await first.startRedis();
-    const fleet = await TestFleet.create({ REDIS_URL, HEARTBEAT_TIMEOUT_MS: '1500', WORKER_HEARTBEAT_TTL_MS: '500' });
+    const fleet = await TestFleet.create({
+      ...{ REDIS_URL, HEARTBEAT_TIMEOUT_MS: '1500', WORKER_HEARTBEAT_TTL_MS: '500' },
+      // Says every decision, also one that is the same as the last.
+      LOG_LEVEL: 'debug',
+    });
     const orchestrator = await fleet.start();
     const pids = [await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')];
     const decisions = (): number => fleet.log('BTC-USD').split('Decided').length;

@@ -49,9 +49,9 @@ export function tradingTask(
     }
     const result = await cycle.runOnce();
     status.decided(result);
-    // The same wish again has the same outcome; it is said once.
+    // The same wish again has the same outcome; it is said aloud once.
     const words = describe(result);
-    if (words !== said) logger.info({ epoch: result.epoch }, words);
+    logger[words === said ? 'debug' : 'info']({ epoch: result.epoch }, words);
     said = words;
   };
   return async (signal) => {
