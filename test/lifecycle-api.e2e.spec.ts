@@ -1,85 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  expectProblem,
-  itemsOf,
-  makeProfile,
-  NOBODY,
-  startApi,
-  type Answer,
-  type Api,
-  type Caller,
-} from './harness/api.js';
-import { PAPER_CREDENTIALS, startPaperVenue, type PaperVenue } from './harness/paper-venue.js';
-import { temporaryFolder } from './harness/process.js';
-
-const PATIENCE = { timeout: 30_000, interval: 20 };
-const BUY = { venue: 'paper', symbol: 'BTC/USD', side: 'buy', quantity: '0.1', type: 'market', signalId: 'one' };
-const RESTING = { ...BUY, type: 'limit', limitPrice: '40000' };
-
-/** An orchestrator without workers, and a paper venue of its own where a coin costs 50,000 and trading nothing. */
-async function setup(env: Record<string, string> = {}) {
-  const venue = await startPaperVenue();
-  await setPrice(venue, '50000');
-  await venue.control('POST', '/paper/fees', { makerBps: 0, takerBps: 0 });
-  const api = await startApi({ VENUES_FILE: venuesFile(venue), ORDER_SYNC_INTERVAL_MS: '50', ...env });
-  const alice = await api.tenant('alice');
-  const profileId = await makeProfile(alice, 'alice', '100000');
-  return { ...api, venue, alice, profileId, ...handsOf(alice, profileId) };
-}
-
-function handsOf(caller: Caller, profileId: string) {
-  const path = `/api/profiles/${profileId}`;
-  const trade = async (tradeId: string) => (await caller('GET', `${path}/trades/${tradeId}`)).body;
-  return {
-    path,
-    trade,
-    enter: (changes: Record<string, unknown> = {}) => caller('POST', `${path}/signals`, { ...BUY, ...changes }),
-    ledger: async () => (await caller('GET', `${path}/ledger`)).body,
-    whenTrade: (tradeId: string, state: string) =>
-      vi.waitUntil(async () => {
-        const found = await trade(tradeId);
-        return found['state'] === state ? found : false;
-      }, PATIENCE),
-  };
-}
-
-function venuesFile({ url }: PaperVenue, others: Record<string, unknown>[] = []): string {
-  const folder = temporaryFolder();
-  const [keyFile, secretFile] = [join(folder, 'key'), join(folder, 'secret')];
-  writeFileSync(keyFile, PAPER_CREDENTIALS.key);
-  writeFileSync(secretFile, PAPER_CREDENTIALS.secret);
-  const shared = { keyFile, secretFile, requestsPerMinute: 1_000_000, fleetShare: 1 };
-  const alpaca = { adapter: 'alpaca', paper: true, baseUrl: `${url}/alpaca`, dataUrl: `${url}/alpaca` };
-  const file = join(folder, 'venues.yaml');
-  const venues = [{ id: 'paper', ...alpaca, ...shared }, ...others.map((other) => ({ ...shared, ...other }))];
-  writeFileSync(file, stringify({ venues }));
-  return file;
-}
-
-async function setPrice(venue: PaperVenue, price: string): Promise<void> {
-  await venue.control('POST', '/paper/prices', { symbol: 'BTC/USD', bid: price, ask: price });
-}
-
-/** The venue takes, or does not hear, the next submission; either way nobody is told, and it cannot be asked. */
-async function goSilent(venue: PaperVenue, fault: 'drop-response' | 'drop-request'): Promise<void> {
-  await venue.control('POST', '/paper/faults', { operation: 'submit', fault, times: 1 });
-  await venue.control('POST', '/paper/faults', { operation: 'lookup', fault: 'http-500' });
-}
-
-function tradeIdOf(answer: Answer): string {
-  return answer.body['tradeId'] as string;
-}
-
-async function actsOn(admin: Api['admin'], action: string): Promise<Record<string, unknown>[]> {
-  return itemsOf(await admin('GET', '/api/audit')).filter((act) => act['action'] === action);
-}
+import { expectProblem, itemsOf, makeProfile, NOBODY, type Answer } from './harness/api.js';
+import { actsOn, BUY, handsOf, PATIENCE, RESTING, setPrice, startTrading, tradeIdOf } from './harness/trading-api.js';
 
 describe('a signal', () => {
   it('becomes a trade: capital is reserved, the position is opened and left, and what it earned is booked', async () => {
-    const { enter, path, alice, admin, ledger, trade, whenTrade, venue, profileId } = await setup();
+    const { enter, path, alice, admin, ledger, trade, whenTrade, venue, profileId } = await startTrading();
     const entered = await enter();
     expect([entered.status, entered.body]).toEqual([
       201,
@@ -127,7 +52,7 @@ describe('a signal', () => {
   });
 
   it('with a limit rests at the venue, and its capital comes back when it is cancelled', async () => {
-    const { enter, path, alice, admin, ledger, venue } = await setup();
+    const { enter, path, alice, admin, ledger, venue } = await startTrading();
     const tradeId = tradeIdOf(await enter(RESTING));
     expect(await ledger()).toMatchObject({ reservedForOrders: '4020', availableCapital: '95980' });
     const cancelled = await alice('POST', `${path}/trades/${tradeId}/cancel`);
@@ -141,7 +66,7 @@ describe('a signal', () => {
   });
 
   it('may say how much money to spend and how long to wait, and is then traded in whole steps', async () => {
-    const { enter, venue, whenTrade } = await setup();
+    const { enter, venue, whenTrade } = await startTrading();
     const entered = await enter({ quantity: undefined, notional: '1000', timeInForce: 'ioc' });
     expect(entered.status).toBe(201);
     expect(await whenTrade(tradeIdOf(entered), 'open')).toMatchObject({
@@ -151,7 +76,7 @@ describe('a signal', () => {
   });
 
   it('that comes again, one after the other or at once, is one trade and one order', async () => {
-    const { enter, venue, admin } = await setup();
+    const { enter, venue, admin } = await startTrading();
     const together = await Promise.all([1, 2, 3, 4].map(() => enter(RESTING)));
     expect(together.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
     const again = await enter({ ...RESTING, quantity: '0.100', timeInForce: 'gtc' });
@@ -163,7 +88,7 @@ describe('a signal', () => {
   });
 
   it('whose id was used for something else is refused, whatever of it differs', async () => {
-    const { enter, venue, alice } = await setup();
+    const { enter, venue, alice } = await startTrading();
     const other = handsOf(alice, await makeProfile(alice, 'alice', '100000'));
     await enter(RESTING);
     for (const change of [
@@ -182,7 +107,7 @@ describe('a signal', () => {
   });
 
   it('that makes no sense is refused with a problem that names the field, and reaches no venue', async () => {
-    const { enter, path, alice, admin, venue, ledger } = await setup();
+    const { enter, path, alice, admin, venue, ledger } = await startTrading();
     const faulty: [Record<string, unknown>, string][] = [
       [{ venue: undefined }, 'venue'],
       [{ symbol: '' }, 'symbol'],
@@ -229,7 +154,7 @@ describe('a signal', () => {
   });
 
   it('for which the capital is not there is skipped with the reason, and may be tried again when it is', async () => {
-    const { enter, venue, ledger, alice, path, admin } = await setup();
+    const { enter, venue, ledger, alice, path, admin } = await startTrading();
     const skipped = await enter({ quantity: '3' });
     expect([skipped.status, skipped.body]).toMatchObject([
       200,
@@ -244,7 +169,7 @@ describe('a signal', () => {
   });
 
   it('that the venue refuses is rejected, and its capital is given back', async () => {
-    const { enter, venue, ledger } = await setup();
+    const { enter, venue, ledger } = await startTrading();
     await venue.control('POST', '/paper/balances', { asset: 'USD', free: '10' });
     const rejected = await enter(RESTING);
     expect([rejected.status, rejected.body]).toMatchObject([
@@ -260,7 +185,7 @@ describe('a signal', () => {
 
 describe('lists', () => {
   it('come in pages, each of which leads to the next', async () => {
-    const { alice, path, enter } = await setup();
+    const { alice, path, enter } = await startTrading();
     for (const symbol of ['BTC/USD', 'ETH/USD', 'SOL/USD']) {
       const entered = await enter({ symbol, signalId: symbol, quantity: '1', type: 'limit', limitPrice: '20' });
       expect(entered.status).toBe(201);
@@ -292,7 +217,7 @@ describe('lists', () => {
 
 describe('a tenant', () => {
   it('reaches no trade of another, and cannot tell it from one that does not exist', async () => {
-    const { enter, tenant, profileId, venue, admin, ledger } = await setup();
+    const { enter, tenant, profileId, venue, admin, ledger } = await startTrading();
     const tradeId = tradeIdOf(await enter(RESTING));
     const bob = await tenant('bob');
     const own = await makeProfile(bob, 'bob');
@@ -333,120 +258,5 @@ describe('a tenant', () => {
     expect(await ledger()).toMatchObject({ reservedForOrders: '4020' });
     const acts = itemsOf(await admin('GET', '/api/audit')).map(({ actor, action }) => [actor, action]);
     expect(acts.filter(([actor]) => actor === 'tenant:bob')).toEqual([['tenant:bob', 'profile.create']]);
-  });
-});
-
-describe('a lost answer', () => {
-  it('leaves an intent that is unknown and holds its capital, until the venue is asked again and proves it', async () => {
-    const { enter, venue, admin, alice, path, ledger, whenTrade, trade, profileId } = await setup();
-    await goSilent(venue, 'drop-response');
-    const entered = await enter();
-    expect([entered.status, entered.body]).toMatchObject([201, { outcome: 'unknown', reason: 'connection' }]);
-    const tradeId = tradeIdOf(entered);
-    expect(await ledger()).toMatchObject({ reservedForOrders: '5125', availableCapital: '94875' });
-    const listed = await vi.waitUntil(async () => {
-      const [intent] = itemsOf(await admin('GET', '/api/intents'));
-      return (intent?.['evidence'] as unknown[]).length > 1 ? intent : false;
-    }, PATIENCE);
-    expect(listed).toMatchObject({
-      ...{ profileId, tradeId, generation: null, venue: 'paper', symbol: 'BTC/USD', side: 'buy', quantity: '0.1' },
-      ...{ clientOrderId: entered.body['clientOrderId'], state: 'unknown', ageMs: expect.any(Number) },
-    });
-    expect((listed?.['evidence'] as unknown[]).slice(0, 2)).toMatchObject([
-      { asked: 'submit', answer: 'connection', at: expect.any(String) },
-      { asked: 'lookup', answer: 'server-error' },
-    ]);
-    expect(await trade(tradeId)).toMatchObject({ state: 'unknown', intents: [{ state: 'unknown' }], orders: [] });
-    expect((await enter()).body).toMatchObject({ outcome: 'unknown' });
-    expect((await alice('POST', `${path}/trades/${tradeId}/exit`, {})).body).toMatchObject({
-      ...{ outcome: 'skipped', reason: 'entry_unknown' },
-    });
-
-    await venue.control('DELETE', '/paper/faults');
-    expect(await whenTrade(tradeId, 'open')).toMatchObject({ positionQuantity: '0.1' });
-    expect((await admin('GET', '/api/intents')).body).toEqual({ items: [] });
-    expect(await ledger()).toMatchObject({ reservedForOrders: '0', reservedForPositions: '5000' });
-    expect(await venue.orders()).toHaveLength(1);
-    expect((await enter()).body).toMatchObject({ outcome: 'submitted' });
-  });
-
-  it('is decided by an admin where the venue cannot tell: the capital comes back, and who decided is on record', async () => {
-    const { enter, venue, admin, alice, path, ledger, trade, profileId } = await setup();
-    await goSilent(venue, 'drop-request');
-    const tradeId = tradeIdOf(await enter());
-    const reject = (caller: Caller) => caller('POST', `${path}/trades/${tradeId}/reject`, { reason: 'asked the desk' });
-    expectProblem(await reject(alice), { status: 403, code: 'admin_only' });
-    expect(await trade(tradeId)).toMatchObject({ state: 'unknown' });
-    const rejected = await vi.waitUntil(async () => {
-      const answer = await reject(admin);
-      return answer.body['code'] === 'changed_since' ? false : answer;
-    }, PATIENCE);
-    expect([rejected.status, rejected.body]).toMatchObject([200, { tradeId, resolution: 'rejected' }]);
-    expect(await trade(tradeId)).toMatchObject({ state: 'rejected', reason: 'operator' });
-    expect(await ledger()).toMatchObject({ reservedForOrders: '0', availableCapital: '100000' });
-    expect((await admin('GET', '/api/intents')).body).toEqual({ items: [] });
-    expect(await actsOn(admin, 'trade.reject')).toMatchObject([
-      { actor: 'admin', profileId, subject: tradeId, detail: { reason: 'asked the desk', lookup: 'unknown' } },
-    ]);
-    expectProblem(await reject(admin), { status: 409, code: 'trade_decided' });
-    expect(await actsOn(admin, 'trade.reject')).toHaveLength(1);
-  });
-
-  it('is not decided by anybody where the venue has the order after all', async () => {
-    const { enter, venue, admin, path, trade, ledger } = await setup({ ORDER_SYNC_INTERVAL_MS: '3600000' });
-    await goSilent(venue, 'drop-response');
-    const tradeId = tradeIdOf(await enter(RESTING));
-    await venue.control('DELETE', '/paper/faults');
-    const refused = await admin('POST', `${path}/trades/${tradeId}/reject`, { reason: 'I am sure' });
-    expectProblem(refused, { status: 409, code: 'order_found' });
-    expect(await trade(tradeId)).toMatchObject({ state: 'entering', orders: [{ status: 'open' }] });
-    expect(await ledger()).toMatchObject({ reservedForOrders: '4020' });
-    expect(await actsOn(admin, 'trade.reject')).toEqual([]);
-  });
-
-  it('of an exit is decided like that of an entry, and the trade is open again', async () => {
-    const { enter, venue, admin, alice, path, whenTrade } = await setup();
-    const tradeId = tradeIdOf(await enter());
-    await whenTrade(tradeId, 'open');
-    await goSilent(venue, 'drop-request');
-    const exit = () => alice('POST', `${path}/trades/${tradeId}/exit`, { type: 'limit', limitPrice: '60000' });
-    expect((await exit()).body).toMatchObject({ outcome: 'unknown' });
-    expect(itemsOf(await admin('GET', '/api/intents'))).toMatchObject([{ tradeId, generation: 0, side: 'sell' }]);
-    await vi.waitUntil(async () => {
-      const answer = await admin('POST', `${path}/trades/${tradeId}/reject`, { reason: 'asked the desk' });
-      return answer.status === 200;
-    }, PATIENCE);
-    await venue.control('DELETE', '/paper/faults');
-    expect(await whenTrade(tradeId, 'open')).toMatchObject({ positionQuantity: '0.1' });
-    expect((await exit()).body).toMatchObject({ outcome: 'submitted' });
-    expect((await venue.orders()).map(({ side }) => side)).toEqual(['buy', 'sell']);
-  });
-});
-
-describe('trades without a worker', () => {
-  it('are looked after by the next orchestrator too, and one venue that is gone does not stand in the way', async () => {
-    const venue = await startPaperVenue();
-    await venue.control('POST', '/paper/fees', { makerBps: 0, takerBps: 0 });
-    const gone = { id: 'gone', adapter: 'ccxt', exchange: 'binance', baseUrl: `${venue.url}/binance` };
-    const first = await startApi({ VENUES_FILE: venuesFile(venue, [gone]), ORDER_SYNC_INTERVAL_MS: '50' });
-    const profileId = await makeProfile(first.admin, 'alice', '100000');
-    const resting = { quantity: '1', type: 'limit', limitPrice: '20' };
-    const before = handsOf(first.admin, profileId);
-    const lost = await before.enter({ ...resting, venue: 'gone', symbol: 'ETH/USDT', signalId: 'lost' });
-    const kept = await before.enter({ ...resting, symbol: 'ETH/USD', signalId: 'kept' });
-    expect([lost.status, kept.status]).toEqual([201, 201]);
-    await first.orchestrator.stop('SIGKILL');
-
-    const second = await startApi({
-      ...{ VENUES_FILE: venuesFile(venue), ORDER_SYNC_INTERVAL_MS: '50', DATABASE_URL: first.databaseUrl },
-    });
-    const after = handsOf(second.admin, profileId);
-    const orders = await venue.orders();
-    const order = orders.find(({ clientOrderId }) => clientOrderId === kept.body['clientOrderId']);
-    await venue.control('POST', `/paper/orders/${order?.id ?? ''}/fill`, {});
-    expect(await after.whenTrade(tradeIdOf(kept), 'open')).toMatchObject({ positionQuantity: '1' });
-    expect(second.orchestrator.output).toContain('ETH/USDT at gone');
-    const exit = await second.admin('POST', `${after.path}/trades/${tradeIdOf(lost)}/exit`, {});
-    expectProblem(exit, { status: 422, code: 'unknown_venue' });
   });
 });
