@@ -8,14 +8,19 @@ import { ApiHealthController } from './api-health.controller.js';
 import { AuditController } from './audit.controller.js';
 import { FleetKeeper } from './fleet-keeper.js';
 import { HaltController } from './halt.controller.js';
+import { IntentController } from './intent.controller.js';
 import type { LedgerKeeper } from './ledger-keeper.js';
 import { LedgerController } from './ledger.controller.js';
+import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { OrchestratorController } from './orchestrator.controller.js';
 import { PairConfigController } from './pair-config.controller.js';
 import { PairController } from './pair.controller.js';
 import { ProfileLimitsController } from './profile-limits.controller.js';
 import { ProfileController } from './profile.controller.js';
+import { SignalController } from './signal.controller.js';
 import { TargetsController } from './targets.controller.js';
+import { TradeRecordsController } from './trade-records.controller.js';
+import { TradeController } from './trade.controller.js';
 import { WorkerClient } from './worker-client.js';
 
 export function orchestratorModule(parts: {
@@ -24,6 +29,7 @@ export function orchestratorModule(parts: {
   services: Services;
   keeper: FleetKeeper;
   ledger: LedgerKeeper;
+  lifecycle: LifecycleKeeper;
   workers: WorkerClient;
 }): DynamicModule {
   const { config, logger, clock } = parts.context;
@@ -46,18 +52,23 @@ export function orchestratorModule(parts: {
       ApiHealthController,
       AuditController,
       HaltController,
+      IntentController,
       LedgerController,
       OrchestratorController,
       PairConfigController,
       PairController,
       ProfileController,
       ProfileLimitsController,
+      SignalController,
       TargetsController,
+      TradeController,
+      TradeRecordsController,
     ],
     providers: [
       { provide: Clock, useValue: clock },
       { provide: Database, useValue: database },
       { provide: FleetKeeper, useValue: parts.keeper },
+      { provide: LifecycleKeeper, useValue: parts.lifecycle },
       { provide: WorkerClient, useValue: parts.workers },
     ],
   };

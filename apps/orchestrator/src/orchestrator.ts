@@ -13,6 +13,7 @@ import { fundDemonstration } from './demonstration.js';
 import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
 import { LedgerKeeper } from './ledger-keeper.js';
+import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { orchestratorModule } from './orchestrator.module.js';
 import { PaperVenueKeeper } from './paper-venue-keeper.js';
 import { PrivateServers } from './private-servers.js';
@@ -76,7 +77,10 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   if (await keeper.configs.isDemonstration()) await fundDemonstration(database);
   await keeper.start();
   hasStarted = true;
-  const address = await serve(context, { services, keeper, ledger, tenants, urls, dataDir }, undo);
+  const lifecycle = new LifecycleKeeper(context, { services, venues, configs: keeper.configs }, undo);
+  undo.defer(() => lifecycle.stop());
+  lifecycle.start();
+  const address = await serve(context, { services, keeper, ledger, lifecycle, tenants, urls, dataDir }, undo);
   const workers = keeper.fleet.list().length;
   firstScreen({ config, dataDir, address, ...urls, workers, venues: venues.map(({ id }) => id), paperVenue }, logger);
 
@@ -113,6 +117,7 @@ async function serve(
     services: Services;
     keeper: FleetKeeper;
     ledger: LedgerKeeper;
+    lifecycle: LifecycleKeeper;
     tenants: TenantTokens;
     urls: Urls;
     dataDir: string;

@@ -9,7 +9,7 @@ import { submitOnce } from './submission.js';
 import { tradeIdOf } from './trade-id.js';
 import { findTrade, type Trade } from './trades.js';
 
-const TIME_IN_FORCE = 'gtc' as const;
+const TIME_IN_FORCE_DEFAULT = 'gtc' as const;
 
 /**
  * Makes a trade of a signal: lock, reserve and write the intent in one transaction, submit, record what the venue
@@ -37,7 +37,8 @@ export async function enter(parts: LifecycleParts, signal: Signal): Promise<Outc
   if ('refusal' in plan) return skipped(plan.refusal, plan.detail);
 
   const order = {
-    ...{ clientOrderId, symbol: signal.symbol, side: signal.side, type: signal.order.type, timeInForce: TIME_IN_FORCE },
+    ...{ clientOrderId, symbol: signal.symbol, side: signal.side, type: signal.order.type },
+    timeInForce: signal.timeInForce ?? TIME_IN_FORCE_DEFAULT,
     quantity: plan.quantity,
     limitPrice: signal.order.type === 'limit' ? signal.order.limitPrice : undefined,
   } as const;

@@ -177,17 +177,28 @@ export async function requestCancel(tx: Tx, { profileId, tradeId }: IntentRef): 
 const COLUMNS = `profile_id, trade_id, venue, symbol, side, quantity, client_order_id, state, reason, evidence,
   lookups_in_vain, created_at, (extract(epoch from clock_timestamp() - created_at) * 1000)::bigint as age_ms`;
 
-/** Oldest first. */
+/** Oldest first. The cursor is the client order id of the one before it, as listed. */
 export async function listUndecided(
   tx: Tx,
-  scope: { readonly venue?: string; readonly symbol?: string; readonly limit: number },
+  scope: {
+    readonly venue?: string;
+    readonly symbol?: string;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
 ): Promise<UndecidedIntent[]> {
   const where = `state in ('pending', 'unknown') and ($1::text is null or venue = $1) and ($2::text is null or symbol = $2)`;
   const rows = await tx.query<IntentRow[]>(
-    `select null::integer as generation, ${COLUMNS} from entry_intents where ${where}
-      union all select generation, ${COLUMNS} from exit_intents where ${where}
-      order by created_at limit $3::integer`,
-    [scope.venue ?? null, scope.symbol ?? null, scope.limit],
+    `select * from (
+        select null::integer as generation, ${COLUMNS} from entry_intents where ${where}
+        union all select generation, ${COLUMNS} from exit_intents where ${where}) i
+      where $3::text is null or (i.created_at, i.client_order_id) > (
+        select k.created_at, k.client_order_id
+          from (select created_at, client_order_id from entry_intents
+                union all select created_at, client_order_id from exit_intents) k
+         where k.client_order_id = $3::text)
+      order by i.created_at, i.client_order_id limit $4::integer`,
+    [scope.venue ?? null, scope.symbol ?? null, scope.after ?? null, scope.limit],
   );
   return rows.map(intentOf);
 }

@@ -135,7 +135,7 @@ async function rejectAudited(
   const { profileId, tradeId, generation, clientOrderId, ageMs } = intent;
   const detail = { reason, clientOrderId, ageMs, lookup: lookup.outcome, evidence: intent.evidence };
   await recordAct(tx, {
-    ...{ actor, action: 'intent.reject', profileId, subject: tradeId },
+    ...{ actor, action: 'trade.reject', profileId, subject: tradeId },
     detail: { ...detail, ...(generation !== undefined && { generation }) },
   });
   return 'rejected';

@@ -1,5 +1,5 @@
 import type { Decimal } from '#libs/money';
-import type { Side } from '#libs/venues';
+import type { Side, TimeInForce } from '#libs/venues';
 
 /** The wish to enter, of a strategy or an operator. The same wish computed again has the same signalId. */
 export interface Signal {
@@ -11,6 +11,8 @@ export interface Signal {
   /** So many pieces, or as many whole steps as so much money buys. */
   readonly size: { readonly quantity: Decimal } | { readonly notional: Decimal };
   readonly order: OrderTerms;
+  /** gtc, where it is not said. */
+  readonly timeInForce?: TimeInForce;
   readonly strategy: string;
   readonly signalId: string;
   readonly actor: string;

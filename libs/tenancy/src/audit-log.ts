@@ -39,14 +39,15 @@ export async function listActs(
   return rows.map(recordOf);
 }
 
-/** The first time that this was done to the profile. */
+/** The first time that this was done to the profile, with a detail that holds at least what is given. */
 export async function findFirstAct(
   tx: Tx,
-  of: { profileId: string; action: string },
+  of: { profileId: string; action: string; detail?: Readonly<Record<string, unknown>> },
 ): Promise<AuditRecord | undefined> {
   const [row] = await tx.query<Row[]>(
-    `select ${COLUMNS} from audit_log where profile_id = $1::uuid and action = $2 order by audit_id limit 1`,
-    [of.profileId, of.action],
+    `select ${COLUMNS} from audit_log where profile_id = $1::uuid and action = $2 and detail @> $3::jsonb
+      order by audit_id limit 1`,
+    [of.profileId, of.action, JSON.stringify(of.detail ?? {})],
   );
   return row && recordOf(row);
 }
