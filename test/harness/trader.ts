@@ -11,7 +11,7 @@ import { Lifecycle, type LifecycleObserver, type LifecycleSettings, type OrderTe
 import { EntryLocks } from '#libs/locks';
 import { Decimal } from '#libs/money';
 import { openRedis } from '#libs/redis';
-import { openVenue, paperVenueSettings, VenueMetrics, type VenueSettings } from '#libs/venues';
+import { openVenue, paperVenueSettings, VenueMetrics } from '#libs/venues';
 
 export interface TraderSetup {
   readonly databaseUrl: string;
@@ -62,7 +62,7 @@ const venue = openVenue(
   {
     ...paperVenueSettings(setup.port, setup.adapter),
     ...{ requestsPerMinute: 1_000_000, ordersPer10Seconds: 1_000_000, fleetShare: 1 },
-  } as VenueSettings,
+  },
   {
     ...{ clock, redis, metrics: new VenueMetrics(new Registry()) },
     config: {
