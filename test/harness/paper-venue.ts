@@ -1,5 +1,8 @@
-import { onTestFinished } from 'vitest';
-import { startApp, temporaryFolder, type Started } from './process.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { launch, mainOf, startApp, temporaryFolder, type Started } from './process.js';
 
 export const PAPER_CREDENTIALS = { key: 'paper', secret: 'paper-secret' };
 
@@ -13,7 +16,16 @@ export class PaperVenue {
 
   static async start(env: Record<string, string> = {}): Promise<PaperVenue> {
     const settings = { DATA_DIR: temporaryFolder(), PAPER_PORT: '0', LOG_LEVEL: 'warn', ...env };
-    const started = startApp('paper-venue', { env: settings });
+    return PaperVenue.of(startApp('paper-venue', { env: settings }), settings);
+  }
+
+  /** Left running at the end of a test. */
+  static async launch(dataDir: string): Promise<PaperVenue> {
+    const settings = { DATA_DIR: dataDir, PAPER_PORT: '0', LOG_LEVEL: 'warn' };
+    return PaperVenue.of(launch(process.execPath, [mainOf('paper-venue')], settings), settings);
+  }
+
+  private static async of(started: Started, settings: Record<string, string>): Promise<PaperVenue> {
     const url = (await started.says(/http:\/\/127\.0\.0\.1:\d+/))[0];
     return new PaperVenue({ ...settings, PAPER_PORT: new URL(url).port }, started, url);
   }
@@ -74,4 +86,20 @@ export async function startPaperVenue(env?: Record<string, string>): Promise<Pap
   const venue = await PaperVenue.start(env);
   onTestFinished(async () => void (await venue.kill('SIGKILL')));
   return venue;
+}
+
+/** One for all tests of a file, because starting it takes longer than most of them; each looks at its own orders only. */
+export function paperVenueOfFile(): () => PaperVenue {
+  const dataDir = mkdtempSync(join(tmpdir(), 'flotilla-venue-'));
+  const started: PaperVenue[] = [];
+  beforeAll(async () => void started.push(await PaperVenue.launch(dataDir)));
+  afterAll(async () => {
+    for (const venue of started) await venue.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return () => {
+    const [venue] = started;
+    if (!venue) throw new Error('Expected to be asked in a test.');
+    return venue;
+  };
 }

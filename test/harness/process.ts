@@ -59,21 +59,29 @@ export function startApp(
   app: 'orchestrator' | 'worker' | 'paper-venue',
   options: { env: Record<string, string>; args?: string[] },
 ): Started {
-  const main = resolve('dist', 'apps', app, 'src', 'main.js');
-  return start(process.execPath, [main, ...(options.args ?? [])], options.env);
+  return start(process.execPath, [mainOf(app), ...(options.args ?? [])], options.env);
+}
+
+export function mainOf(app: string): string {
+  return resolve('dist', 'apps', app, 'src', 'main.js');
 }
 
 export function start(program: string, args: readonly string[], env: Record<string, string>): Started {
-  const started = new Started(
+  const started = launch(program, args, env);
+  onTestFinished(async () => {
+    await started.stop();
+  });
+  return started;
+}
+
+/** For whoever stops it again. */
+export function launch(program: string, args: readonly string[], env: Record<string, string>): Started {
+  return new Started(
     spawn(program, args, {
       env: { ...SURROUNDINGS, VENUES_FILE: inject('venuesFile'), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
-  onTestFinished(async () => {
-    await started.stop();
-  });
-  return started;
 }
 
 /** An empty DATA_DIR. Whatever still runs on it at the end is stopped by a last orderly start and stop. */
