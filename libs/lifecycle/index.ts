@@ -1,4 +1,4 @@
-export { planEntry, type Buffers, type EntryPlan } from './src/entry-plan.js';
+export type { Buffers, EntryPlan } from './src/entry-plan.js';
 export { UnknownTrade } from './src/exit.js';
 export { listHistory, type HistoryEvent } from './src/history.js';
 export { listUndecided, type Evidence, type IntentRef, type UndecidedIntent } from './src/intents.js';
@@ -9,7 +9,7 @@ export {
   type LifecycleSettings,
   type Step,
 } from './src/lifecycle-parts.js';
-export { LifecycleReport } from './src/lifecycle-report.js';
+export type { LifecycleReport } from './src/lifecycle-report.js';
 export { Lifecycle } from './src/lifecycle.js';
 export { openLifecycle, type OpenedLifecycle } from './src/open-lifecycle.js';
 export { ORDER_TRANSITIONS } from './src/order-status.js';
