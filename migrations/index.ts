@@ -7,10 +7,10 @@ import { LedgerRules } from './0006-ledger-rules.js';
 import { LedgerBatch } from './0007-ledger-batch.js';
 import { LedgerCommands } from './0008-ledger-commands.js';
 import { LedgerProof } from './0009-ledger-proof.js';
-import { LifecycleTables } from './0011-lifecycle-tables.js';
-import { Intents } from './0012-intents.js';
-import { OrderReports } from './0013-order-reports.js';
-import { LifecycleTruth } from './0014-lifecycle-truth.js';
+import { LifecycleTables } from './0010-lifecycle-tables.js';
+import { Intents } from './0011-intents.js';
+import { OrderReports } from './0012-order-reports.js';
+import { LifecycleTruth } from './0013-lifecycle-truth.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [

@@ -9,7 +9,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * same ledger, to the last digit; where nothing differs, nothing is written.
  */
 export class LifecycleTruth implements MigrationInterface {
-  readonly name = 'LifecycleTruth0000000000014';
+  readonly name = 'LifecycleTruth0000000000013';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TRUTH);

@@ -8,7 +8,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * The application reads these tables; only the functions of the next migrations write them.
  */
 export class LifecycleTables implements MigrationInterface {
-  readonly name = 'LifecycleTables0000000000011';
+  readonly name = 'LifecycleTables0000000000010';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [ORDER_STATES, INTENTS, TRADES, ORDERS, HISTORY]) await runner.query(sql);

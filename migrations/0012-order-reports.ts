@@ -12,7 +12,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * therefore never wait for each other in a circle.
  */
 export class OrderReports implements MigrationInterface {
-  readonly name = 'OrderReports0000000000013';
+  readonly name = 'OrderReports0000000000012';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [DISPUTE, RECORD_ORDER, BOOK_FILL, SETTLE_ORDER, APPLY, PERSIST, GRANTS]) await runner.query(sql);

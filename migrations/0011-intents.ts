@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * so whoever holds it is alone with the intents of that symbol.
  */
 export class Intents implements MigrationInterface {
-  readonly name = 'Intents0000000000012';
+  readonly name = 'Intents0000000000011';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [BEGIN_ENTRY, BEGIN_EXIT, DECIDE, CANCEL, GRANTS]) await runner.query(sql);
