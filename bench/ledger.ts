@@ -10,8 +10,9 @@ import { parseArgs } from 'node:util';
 import { Database } from '#libs/database';
 import { LedgerService } from '#libs/ledger';
 import { Decimal } from '#libs/money';
-import { median, openStage, PROFILES, type Operation, type Stage } from './ledger/stage.ts';
+import { openStage, PROFILES, type Operation, type Stage } from './ledger/stage.ts';
 import { bareUpdate, inBatches, oneByOne, pick, type Where } from './ledger/workload.ts';
+import { median } from './statistics.ts';
 
 const ROUNDS = 7;
 const ROUND_MS = 500;

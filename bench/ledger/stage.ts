@@ -8,6 +8,7 @@ import { SystemClock } from '#libs/clock';
 import { migrate } from '#libs/database';
 import { EmbeddedServers } from '#libs/embedded';
 import { migrations } from '#migrations';
+import { median } from '../statistics.ts';
 
 export const PROFILES = 1_000;
 const silent = (): void => undefined;
@@ -61,7 +62,6 @@ async function connect(connectionString: string, options?: string): Promise<Clie
 }
 
 async function prepare(admin: Client): Promise<string[]> {
-  const profiles = Array.from({ length: PROFILES }, () => randomUUID());
   await admin.query(`
     create table bare (id int primary key, value numeric not null default 0) with (fillfactor = 50);
     insert into bare (id) select generate_series(1, ${PROFILES});
@@ -70,6 +70,14 @@ async function prepare(admin: Client): Promise<string[]> {
     grant select, update on bare to flotilla_app;
     grant execute on function bare_update to flotilla_app;
   `);
+  const profiles = await addProfiles(admin, PROFILES);
+  await admin.query('vacuum analyze');
+  return profiles;
+}
+
+/** Each with more capital than a bench can spend. */
+export async function addProfiles(admin: Client, count: number): Promise<string[]> {
+  const profiles = Array.from({ length: count }, () => randomUUID());
   await admin.query(`insert into profiles (profile_id, name, owner_id) select unnest($1::uuid[]), 'bench', 'bench'`, [
     profiles,
   ]);
@@ -78,7 +86,6 @@ async function prepare(admin: Client): Promise<string[]> {
     `select fn_ledger_deposit(id, 'opening', 1000000000000::numeric, 'bench') from unnest($1::uuid[]) id`,
     [profiles],
   );
-  await admin.query('vacuum analyze');
   return profiles;
 }
 
@@ -106,8 +113,4 @@ function measureFsync(path: string): number {
   });
   closeSync(file);
   return median(times);
-}
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -4,26 +4,18 @@
  * turns, so that whatever else the machine does falls on them alike. The adapter does all it does in production:
  * budget in Redis, timeouts, metrics, checking of what came back.
  */
-import { spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { Registry } from 'prom-client';
 import { SystemClock } from '#libs/clock';
 import { EmbeddedServers } from '#libs/embedded';
 import { Decimal } from '#libs/money';
-import {
-  clientOrderIdFor,
-  openVenue,
-  paperVenueSettings,
-  VenueMetrics,
-  type SubmitRequest,
-  type Venue,
-  type VenueSettings,
-} from '#libs/venues';
+import { clientOrderIdFor, type SubmitRequest, type Venue } from '#libs/venues';
+import { control, openPaperVenue, withPaperVenue } from '../paper.ts';
+import { median } from '../statistics.ts';
 
 const ROUNDS = 9;
 const CALLS = 256;
@@ -150,23 +142,7 @@ function leastPost({ url, headers, body }: Post, agent: Agent): Promise<void> {
 }
 
 function sideOf(adapter: 'alpaca' | 'ccxt', paperUrl: string, redis: Redis): Side {
-  const settings = {
-    ...paperVenueSettings(Number(new URL(paperUrl).port), adapter),
-    requestsPerMinute: 1_000_000,
-    ordersPer10Seconds: 1_000_000,
-  } as VenueSettings;
-  const venue = openVenue(settings, {
-    config: {
-      KEY_PREFIX: 'bench',
-      SUBMIT_TIMEOUT_MS: 10_000,
-      VENUE_QUERY_TIMEOUT_MS: 10_000,
-      VENUE_BUDGET_WAIT_MS: 1_000,
-    },
-    clock,
-    redis,
-    metrics: new VenueMetrics(new Registry()),
-    streamLost: () => undefined,
-  });
+  const venue = openPaperVenue(adapter, paperUrl, redis);
   const request = (): SubmitRequest => ({
     clientOrderId: clientOrderIdFor(
       { profileId: randomUUID(), tradeId: randomUUID() },
@@ -229,41 +205,4 @@ function binancePost(paperUrl: string, request: SubmitRequest): Post {
     'x-mbx-apikey': 'paper',
   };
   return { url: `${paperUrl}/binance/api/v3/order`, headers, body };
-}
-
-/** A paper venue of its own, which lives as long as the work. */
-async function withPaperVenue<T>(dataDir: string, work: (url: string) => Promise<T>): Promise<T> {
-  const paper = spawn(process.execPath, ['dist/apps/paper-venue/src/main.js'], {
-    env: { ...process.env, DATA_DIR: dataDir, PAPER_PORT: '0', LOG_LEVEL: 'warn', DRAIN_MS: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = new Promise<void>((resolve) => paper.once('exit', () => resolve()));
-  const url = await new Promise<string>((resolve, reject) => {
-    let said = '';
-    paper.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    void exited.then(() => reject(new Error(`The paper venue ended: ${said}`)));
-  });
-  try {
-    return await work(url);
-  } finally {
-    paper.kill('SIGTERM');
-    await exited;
-  }
-}
-
-async function control(url: string, body: unknown): Promise<void> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -73,7 +73,7 @@ class RowLocks<Key> {
   /** Tries once. Undefined when another holds it. */
   async tryAcquire(key: Key): Promise<RowLock<Key> | undefined> {
     const owner = newOwnerToken();
-    const row = await this.database.transaction((tx) => this.acquire(tx, key, owner)).catch(undefinedWhenBusy);
+    const row = await this.database.statement((tx) => this.acquire(tx, key, owner)).catch(undefinedWhenBusy);
     if (!row) {
       this.options.contended?.();
       return undefined;
@@ -85,7 +85,7 @@ class RowLocks<Key> {
   async release(lock: RowLock<Key>): Promise<boolean> {
     const { name, args, valuesOf } = this.kind;
     const values = valuesOf(lock.key);
-    const rows = await this.database.transaction((tx) =>
+    const rows = await this.database.statement((tx) =>
       tx.query<{ released: boolean }[]>(
         `select fn_release_${name}_lock_row(${args}, $${values.length + 1}::text) as released`,
         [...values, lock.owner],
