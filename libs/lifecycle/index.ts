@@ -1,3 +1,14 @@
+export {
+  findAccountOrders,
+  findIntentOwners,
+  listAccountFills,
+  listAccountSymbols,
+  listUnsettledOrders,
+  type AccountFill,
+  type AccountOrder,
+  type IntentOwner,
+} from './src/account-records.js';
+export { listAssetFlows, listNetPositions, type AssetFlow, type NetPosition } from './src/account-holdings.js';
 export type { Buffers, EntryPlan } from './src/entry-plan.js';
 export { UnknownTrade } from './src/exit.js';
 export { listHistory, type HistoryEvent } from './src/history.js';
@@ -16,7 +27,7 @@ export { ORDER_TRANSITIONS } from './src/order-status.js';
 export type { OrderSync, SyncScope } from './src/order-sync.js';
 export { listPositions, type TradePosition } from './src/positions.js';
 export type { LedgerCorrection } from './src/rebuild.js';
-export type { Applied, Report, ReportSource } from './src/report.js';
+export { applyReportIn, type Applied, type Report, type ReportSource } from './src/report.js';
 export type { Resolution } from './src/resolver.js';
 export type { ExitRequest, OrderTerms, Outcome, Signal } from './src/signal.js';
 export { listFillsOf, type TradeFill } from './src/trade-fills.js';

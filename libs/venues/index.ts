@@ -3,17 +3,18 @@ export type { FollowedOrder } from './src/followed-orders.js';
 export { openVenue, type VenueContext } from './src/open-venue.js';
 export { OpenVenues, UnknownVenue } from './src/open-venues.js';
 export { OrderFollower, type FollowerParts } from './src/order-follower.js';
-export type {
-  Balance,
-  Candle,
-  Fill,
-  Order,
-  OrderStatus,
-  OrderType,
-  Position,
-  Side,
-  Ticker,
-  TimeInForce,
+export {
+  isTerminal,
+  type Balance,
+  type Candle,
+  type Fill,
+  type Order,
+  type OrderStatus,
+  type OrderType,
+  type Position,
+  type Side,
+  type Ticker,
+  type TimeInForce,
 } from './src/order.js';
 export type {
   CancelOutcome,

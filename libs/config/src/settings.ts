@@ -259,6 +259,21 @@ export const settings = {
     default: '30000',
     meaning: 'life of a reconciliation lock in Postgres, likewise',
   },
+  RECONCILIATION_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '30000',
+    meaning: 'time between two sweeps of a venue, whichever worker makes them',
+  },
+  RECONCILIATION_SETTLE_MS: {
+    kind: integer({ min: 0, max: HOUR_MS }),
+    default: '10000',
+    meaning: 'what moved at a venue less long ago is left to the stream and the poll, and not corrected by a sweep',
+  },
+  RECONCILIATION_LOOKBACK_MS: {
+    kind: integer({ min: 1_000, max: 24 * HOUR_MS }),
+    default: '3600000',
+    meaning: 'how far back a sweep compares orders that ended, and fills',
+  },
   LEDGER_VERIFY_INTERVAL_MS: {
     kind: integer({ min: 10, max: HOUR_MS }),
     default: '10000',

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/database';
+import type { Database, Tx } from '#libs/database';
 import type { Fill, Order } from '#libs/venues';
 
 /** Where a report comes from; kept with each fill. */
@@ -12,21 +12,24 @@ export type Report =
 /** unknown-order: none of ours has this id, nor an intent this client order id. */
 export type Applied = 'changed' | 'unchanged' | 'unknown-order';
 
-/**
- * Records what a venue said, whoever brought it and however often. Needs no lock: it proves what it says.
- * One statement, so that it is applied whole or not at all.
- */
-export async function applyReport(
+/** Records what a venue said, whoever brought it and however often. Needs no lock: it proves what it says. */
+export function applyReport(
   database: Database,
   from: { readonly venue: string; readonly source: ReportSource },
   report: Report,
 ): Promise<Applied> {
-  const rows = await database.statement((tx) =>
-    tx.query<{ applied: string }[]>('select fn_apply_order_report($1::text, $2::jsonb, $3::text) as applied', [
-      from.venue,
-      JSON.stringify(toWire(report)),
-      from.source,
-    ]),
+  return database.statement((tx) => applyReportIn(tx, from, report));
+}
+
+/** The same in a transaction of the caller's. One statement, so that it is applied whole or not at all. */
+export async function applyReportIn(
+  tx: Tx,
+  from: { readonly venue: string; readonly source: ReportSource },
+  report: Report,
+): Promise<Applied> {
+  const rows = await tx.query<{ applied: string }[]>(
+    'select fn_apply_order_report($1::text, $2::jsonb, $3::text) as applied',
+    [from.venue, JSON.stringify(toWire(report)), from.source],
   );
   const applied = rows[0]?.applied;
   if (applied === 'unknown_order') return 'unknown-order';

@@ -1,0 +1,113 @@
+import type { AccountFill, AccountOrder, IntentOwner } from '#libs/lifecycle';
+import { isTerminal, type Fill, type Order } from '#libs/venues';
+import { fillClaims } from './fill-claims.js';
+
+/** What both sides said; ours read after the venue's, so that ours may be ahead, and is not behind by our own doing. */
+export interface AccountView {
+  readonly now: Date;
+  /** Orders that the venue lists: all that are open, and those that ended lately. */
+  readonly venueOrders: readonly Order[];
+  readonly venueFills: readonly Fill[];
+  /** The venue lists every fill of these symbols since this time. */
+  readonly listedFills: { readonly since: Date; readonly symbols: ReadonlySet<string> };
+  /** All of ours that are not settled, and those of the venue's that we know. */
+  readonly orders: ReadonlyMap<string, AccountOrder>;
+  readonly fills: readonly AccountFill[];
+  /** Who made the client order ids that no order of ours carries. */
+  readonly owners: ReadonlyMap<string, IntentOwner>;
+  /** Whether an id that we know nothing of looks like one of ours. */
+  readonly hasOurMark: (clientOrderId: string) => boolean;
+}
+
+export interface Patience {
+  /** Orders and intents that we have known for less long are left alone: they may be on their way. */
+  readonly submitWindowMs: number;
+  /** What moved at the venue less long ago is left to the stream and the poll, which have the first go. */
+  readonly settleMs: number;
+}
+
+/** A difference that was seen and not yet proved. */
+export type Claim =
+  /** Works by our tables, and the venue lists it neither as open nor as ended lately. */
+  | { readonly what: 'unlisted'; readonly order: AccountOrder }
+  /** Both know the order, and say different things of it. */
+  | { readonly what: 'differs'; readonly order: AccountOrder; readonly reported: Order }
+  | { readonly what: 'unrecorded'; readonly owner: IntentOwner; readonly reported: Order }
+  | { readonly what: 'stray'; readonly reported: Order }
+  /** The venue lists a fill that is not booked, or booked otherwise, although the quantity of its order is. */
+  | {
+      readonly what: 'fill-differs';
+      readonly order: AccountOrder;
+      readonly fill?: AccountFill;
+      readonly reported: Fill;
+    }
+  | { readonly what: 'fill-unlisted'; readonly order: AccountOrder; readonly fill: AccountFill };
+
+export interface Comparison {
+  readonly claims: readonly Claim[];
+  readonly foreign: readonly Order[];
+  /** Differences that are too young to be one. */
+  readonly leftAlone: number;
+}
+
+/** Compares what two sides say of one account. Pure: the same view gives the same claims, in the same order. */
+export function compareAccount(view: AccountView, patience: Patience): Comparison {
+  const { now, orders, owners, venueOrders } = view;
+  const claims: Claim[] = [];
+  const foreign: Order[] = [];
+  let leftAlone = 0;
+  const isWithin = (at: Date, ms: number): boolean => Math.abs(now.getTime() - at.getTime()) < ms;
+  const claim = (found: Claim, isYoung: boolean): void => {
+    if (isYoung) leftAlone += 1;
+    else claims.push(found);
+  };
+  const listed = new Set<string>();
+  const claimed = new Set<string>();
+
+  for (const reported of venueOrders) {
+    listed.add(reported.venueOrderId);
+    const order = orders.get(reported.venueOrderId);
+    const owner = owners.get(reported.clientOrderId);
+    if (order && differs(order, reported)) {
+      claimed.add(order.orderId);
+      // One that we settled a moment ago may still be in a list that was made before.
+      const movedAt = order.settledAt ?? reported.updatedAt;
+      const isYoung = isWithin(movedAt, patience.settleMs) || isWithin(reported.updatedAt, patience.settleMs);
+      claim({ what: 'differs', order, reported }, isYoung);
+    } else if (!order && owner) {
+      claim({ what: 'unrecorded', owner, reported }, owner.ageMs < patience.submitWindowMs);
+    } else if (!order && view.hasOurMark(reported.clientOrderId)) {
+      claim({ what: 'stray', reported }, isWithin(reported.createdAt, patience.submitWindowMs));
+    } else if (!order) foreign.push(reported);
+  }
+  for (const order of orders.values()) {
+    if (order.isSettled || listed.has(order.orderId)) continue;
+    claimed.add(order.orderId);
+    claim({ what: 'unlisted', order }, isWithin(order.recordedAt, patience.submitWindowMs));
+  }
+  for (const { found, at } of fillClaims(view)) {
+    if (!claimed.has(found.order.orderId)) claim(found, isWithin(at, patience.settleMs));
+  }
+  return { claims, foreign, leftAlone };
+}
+
+/** Whether the venue says anything of an order that our tables do not. */
+export function differs(order: AccountOrder, reported: Order): boolean {
+  const isBooked =
+    reported.filledQuantity.equals(order.bookedQuantity) && order.filledQuantity.equals(order.bookedQuantity);
+  if (!isBooked || !isSameOrder(order, reported)) return true;
+  if (order.isSettled) return !isTerminal(reported);
+  return isTerminal(reported) || (order.status === 'pending' && reported.status !== 'pending');
+}
+
+/** Compares what of an order never changes. */
+export function isSameOrder(order: AccountOrder, reported: Order): boolean {
+  const [ours, theirs] = [order.limitPrice, reported.limitPrice];
+  return (
+    order.symbol === reported.symbol &&
+    order.side === reported.side &&
+    order.clientOrderId === reported.clientOrderId &&
+    order.quantity.equals(reported.quantity) &&
+    (ours === undefined || theirs === undefined || ours.equals(theirs))
+  );
+}

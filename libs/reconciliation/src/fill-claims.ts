@@ -1,0 +1,58 @@
+import type { AccountFill, AccountOrder } from '#libs/lifecycle';
+import type { Fill } from '#libs/venues';
+import type { AccountView, Claim } from './claim.js';
+
+interface FillClaim {
+  readonly found: Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>;
+  /** When it last moved. */
+  readonly at: Date;
+}
+
+/**
+ * Fills of our orders that one side has and the other has not, or has otherwise. A fill that is only missing shows in the
+ * quantities of its order as well; here are those that quantities do not tell of.
+ */
+export function fillClaims({ venueFills, fills, orders, listedFills }: AccountView): FillClaim[] {
+  const booked = new Map(fills.map((fill) => [nameOf(fill.orderId, fill.fillId), fill]));
+  const listed = new Set<string>();
+  const claims: FillClaim[] = [];
+  for (const reported of venueFills) {
+    const name = nameOf(reported.venueOrderId, reported.fillId);
+    listed.add(name);
+    const order = orders.get(reported.venueOrderId);
+    const fill = booked.get(name);
+    if (!order || (fill && isSameFill(fill, reported))) continue;
+    claims.push({ found: { what: 'fill-differs', order, ...(fill && { fill }), reported }, at: reported.happenedAt });
+  }
+  for (const fill of fills) {
+    const order = orders.get(fill.orderId);
+    if (!order || !isExpected(fill, listedFills) || listed.has(nameOf(fill.orderId, fill.fillId))) continue;
+    claims.push({ found: { what: 'fill-unlisted', order, fill }, at: fill.recordedAt });
+  }
+  return claims;
+}
+
+function isExpected(fill: AccountFill, { since, symbols }: AccountView['listedFills']): boolean {
+  return fill.happenedAt >= since && symbols.has(fill.symbol);
+}
+
+/** A fee that the venue does not tell with its fills cannot differ from ours. */
+export function isSameFill(fill: AccountFill, reported: Fill): boolean {
+  const { fee } = reported;
+  const isSameFee =
+    fee === undefined ||
+    (fill.feeAmount.equals(fee.amount) && (fill.feeAmount.isZero() || fill.feeAsset === fee.asset));
+  return isSameFee && fill.quantity.equals(reported.quantity) && fill.price.equals(reported.price);
+}
+
+/** Whether a fill that is not booked is missing in the quantity of its order as well. */
+export function isMissingIn(
+  order: AccountOrder,
+  reported: { readonly filledQuantity: AccountOrder['quantity'] },
+): boolean {
+  return reported.filledQuantity.compare(order.bookedQuantity) > 0;
+}
+
+function nameOf(orderId: string, fillId: string): string {
+  return `${orderId} ${fillId}`;
+}

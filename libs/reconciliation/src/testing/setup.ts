@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import pino from 'pino';
+import { Registry } from 'prom-client';
+import { expect, inject, onTestFinished } from 'vitest';
+import { SystemClock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { deposit, findLedger, openLedger, verifyLedger } from '#libs/ledger';
+import { findTrade, Lifecycle, type ExitRequest, type Trade } from '#libs/lifecycle';
+import { EntryLocks, ReconciliationLocks } from '#libs/locks';
+import { Decimal } from '#libs/money';
+import { openRedis } from '#libs/redis';
+import type { Fill } from '#libs/venues';
+import { createTestDatabase, withDatabase } from '../../../../test/harness/database.js';
+import { listCorrections, type CorrectionRecord } from '../correction-records.js';
+import type { ReconciliationParts, SweepStep } from '../reconciliation-parts.js';
+import { ReconciliationReport } from '../reconciliation-report.js';
+import { Reconciliation } from '../reconciliation.js';
+import { SweepTurns } from '../sweep-turns.js';
+import { AccountAtVenue } from './account.js';
+
+export const VENUE = 'paper';
+export const SYMBOL = 'BTC/USD';
+export const d = (text: string): Decimal => Decimal.parse(text);
+const LIMIT_PRICE = d('100');
+const LOCK_TTL_MS = 600_000;
+const silent = (): void => undefined;
+
+/** A database, a venue that may hide what it knows, and a lifecycle and a reconciliation over both. */
+export async function setupReconciliation(
+  options: { readonly lockTtlMs?: number; readonly settings?: Partial<ReconciliationParts['settings']> } = {},
+) {
+  const { url, name } = await createTestDatabase();
+  const database = await Database.open(
+    {
+      ...{ url, applicationName: name, poolSize: 8, connectTimeoutMs: 10_000 },
+      ...{ statementTimeoutMs: 60_000, lockTimeoutMs: 60_000 },
+    },
+    { lost: silent },
+  );
+  onTestFinished(() => database.close());
+  const admin = new Client({ connectionString: withDatabase(inject('superuserUrl'), name) });
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  const redis = await openRedis(inject('redisUrl'), { lost: silent, restored: silent });
+  onTestFinished(() => redis.disconnect());
+
+  const clock = new SystemClock();
+  const account = new AccountAtVenue();
+  const venue = account.asVenue(VENUE, { now: () => new Date(clock.now()) });
+  const lifecycle = new Lifecycle({
+    ...{ database, clock, venueOf: () => venue },
+    locks: new EntryLocks(database, { ttlMs: LOCK_TTL_MS }),
+    settings: {
+      ...{ clientOrderIdPrefix: 'test', entryLockTtlMs: LOCK_TTL_MS, submitTimeoutMs: 10_000, submitWindowMs: 0 },
+      ...{ unknownAlertMs: 60_000, buffers: { marketBps: 0, feeBps: 50 } },
+    },
+    observer: {
+      ...{ reached: silent, concluded: silent, applied: silent, resolved: silent, overdue: silent, undecided: silent },
+      failed: silent,
+    },
+  });
+  let atStep: (step: SweepStep) => void | Promise<void> = silent;
+  const lockTtlMs = options.lockTtlMs ?? LOCK_TTL_MS;
+  const newReconciliation = () => {
+    const report = new ReconciliationReport(pino({ level: 'silent' }), [VENUE], new Registry());
+    report.reached = (step) => atStep(step);
+    const reconciliation = new Reconciliation({
+      ...{ database, clock, observer: report, venueOf: () => venue },
+      locks: new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() }),
+      turns: new SweepTurns({ redis, clock, keyPrefix: `test-${randomUUID()}`, lockTtlMs: LOCK_TTL_MS }),
+      settings: {
+        ...{ clientOrderIdPrefix: 'test', submitWindowMs: 0, settleMs: 0, lookbackMs: 3_600_000 },
+        ...{ intervalMs: 0, feeBps: 50 },
+        ...options.settings,
+      },
+    });
+    return { reconciliation, report };
+  };
+  const { reconciliation, report } = newReconciliation();
+  const sweep = async () => {
+    const swept = await reconciliation.sweepIfDue({ venue: VENUE });
+    if (!swept) throw new Error('Expected a sweep that is due.');
+    return swept;
+  };
+
+  const newProfile = async (capital = '10000'): Promise<string> => {
+    const profileId = randomUUID();
+    await database.transaction(async (tx) => {
+      await tx.query(`insert into profiles (profile_id, name, owner_id) values ($1, 'p', 'alice')`, [profileId]);
+      await openLedger(tx, profileId);
+      await deposit(tx, { profileId, key: 'opening', actor: 'test', amount: d(capital) });
+    });
+    return profileId;
+  };
+  const enter = async (profileId: string, quantity = '10', signalId = 's1') => {
+    const signal = { profileId, venue: VENUE, symbol: SYMBOL, side: 'buy', strategy: 'test', signalId } as const;
+    const { tradeId, outcome, clientOrderId } = await lifecycle.enter({
+      ...{ ...signal, actor: 'test', size: { quantity: d(quantity) } },
+      order: { type: 'limit', limitPrice: LIMIT_PRICE },
+    });
+    expect(outcome).toBe('submitted');
+    return { tradeId, ...orderOf(clientOrderId) };
+  };
+  const exit = async (request: Pick<ExitRequest, 'profileId' | 'tradeId'>) => {
+    const order = { type: 'limit', limitPrice: LIMIT_PRICE } as const;
+    const { clientOrderId, outcome } = await lifecycle.exit({ ...request, order, actor: 'test' });
+    expect(outcome).toBe('submitted');
+    return orderOf(clientOrderId);
+  };
+  const orderOf = (clientOrderId: string) => {
+    const order = [...account.orders.values()].find((each) => each.clientOrderId === clientOrderId);
+    if (!order) throw new Error(`Expected the venue to have ${clientOrderId}.`);
+    return { orderId: order.venueOrderId };
+  };
+  /** The venue fills, and we are not told. */
+  const fillUnseen = (orderId: string, fillId: string, quantity: string, changes: Partial<Fill> = {}): Fill => {
+    const { symbol, side, clientOrderId } = account.get(orderId);
+    const fill: Fill = {
+      ...{ fillId, venueOrderId: orderId, clientOrderId, symbol, side, quantity: d(quantity), price: LIMIT_PRICE },
+      ...{ happenedAt: new Date(clock.now()), ...changes },
+    };
+    account.fill(fill);
+    return fill;
+  };
+  /** Everything that the venue knows of an order is told, as the stream and the poll would. */
+  const tell = async (orderId: string): Promise<void> => {
+    const fills = account.fills.filter(({ venueOrderId }) => venueOrderId === orderId);
+    await lifecycle.apply({ venue: VENUE, source: 'stream' }, { order: account.get(orderId), fills });
+  };
+  const trade = async (profileId: string, tradeId: string): Promise<Trade | undefined> =>
+    database.statement((tx) => findTrade(tx, { profileId, tradeId }));
+  const corrections = (): Promise<CorrectionRecord[]> =>
+    database.statement((tx) => listCorrections(tx, { limit: 100 }));
+  /** orders, positions, pnl, available */
+  const balances = async (profileId: string): Promise<string[]> => {
+    const row = await database.statement((tx) => findLedger(tx, profileId));
+    return [row?.reservedForOrders, row?.reservedForPositions, row?.realizedPnl, row?.availableCapital].map(String);
+  };
+  /** Invariants 6 and 8. */
+  const contradictions = async (profileId: string): Promise<unknown[]> => {
+    const proofs = await database.transaction((tx) => verifyLedger(tx, profileId));
+    const { rows } = await admin.query('select * from fn_lifecycle_truth($1) where not is_same', [profileId]);
+    return [...proofs.filter(({ problem }) => problem !== undefined), ...(rows as unknown[])];
+  };
+  const halts = async (): Promise<string[]> =>
+    (await admin.query<{ at: string }>(`select concat_ws(' ', scope, venue, symbol) as at from halts`)).rows.map(
+      ({ at }) => at,
+    );
+  return {
+    ...{
+      account,
+      admin,
+      database,
+      lifecycle,
+      reconciliation,
+      newReconciliation,
+      report,
+      sweep,
+      newProfile,
+      enter,
+      exit,
+    },
+    ...{ fillUnseen, tell, trade, corrections, balances, contradictions, halts },
+    /** Called at each step of a sweep, and waited for. */
+    onStep: (watch: typeof atStep) => (atStep = watch),
+  };
+}
