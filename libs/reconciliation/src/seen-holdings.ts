@@ -1,6 +1,6 @@
 import { listAssetFlows, listNetPositions, type AccountOrder, type AssetFlow } from '#libs/lifecycle';
 import type { Decimal } from '#libs/money';
-import { listHoldings, readDatabaseTime } from './holding-records.js';
+import { readHoldings } from './holding-records.js';
 import { assetsOf, compareHoldings, totalsOf, type Holding, type HoldingsComparison } from './holdings.js';
 import type { OurAccount } from './our-account.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
@@ -10,15 +10,14 @@ import type { VenueAccount } from './venue-account.js';
 interface Flows {
   readonly known: ReadonlyMap<string, Holding>;
   readonly flows: ReadonlyMap<string, AssetFlow>;
+  readonly at: Date;
 }
 
-export function readFlows({ database }: ReconciliationParts, venue: string): Promise<Flows> {
-  return database.transaction(async (tx) => {
-    const known = await listHoldings(tx, venue);
-    const since = [...known.values()].map(({ asset, heldAt }) => ({ asset, at: heldAt }));
-    const flows = since.length === 0 ? [] : await listAssetFlows(tx, { venue, since });
-    return { known, flows: new Map(flows.map((flow) => [flow.asset, flow])) };
-  });
+export async function readFlows({ database }: ReconciliationParts, venue: string): Promise<Flows> {
+  const { known, at } = await database.statement((tx) => readHoldings(tx, venue));
+  const since = [...known.values()].map(({ asset, heldAt }) => ({ asset, at: heldAt }));
+  const flows = since.length === 0 ? [] : await database.statement((tx) => listAssetFlows(tx, { venue, since }));
+  return { known, at, flows: new Map(flows.map((flow) => [flow.asset, flow])) };
 }
 
 /** A comparison, and the time of Postgres that it is true for. */
@@ -31,10 +30,7 @@ export async function seeHoldings(
   { before, theirs, ours }: { before: Flows; theirs: VenueAccount; ours: OurAccount },
 ): Promise<SeenHoldings> {
   const after = await readFlows(parts, venue);
-  const { net, heldAt } = await parts.database.transaction(async (tx) => ({
-    net: await listNetPositions(tx, { venue }),
-    heldAt: await readDatabaseTime(tx),
-  }));
+  const net = await parts.database.statement((tx) => listNetPositions(tx, { venue }));
   const moving = new Set<string>();
   for (const asset of after.known.keys()) {
     if (before.flows.get(asset)?.fills !== after.flows.get(asset)?.fills) moving.add(asset);
@@ -47,7 +43,7 @@ export async function seeHoldings(
   for (const order of ours.orders.values()) if (isOnTheMove(order)) addAssets(moving, order.symbol);
   const totals: ReadonlyMap<string, Decimal> = totalsOf(theirs.positions, theirs.balances);
   const { feeBps } = parts.settings;
-  return { ...compareHoldings({ venue, totals, ...after, net, moving, feeBps }), heldAt };
+  return { ...compareHoldings({ venue, totals, ...after, net, moving, feeBps }), heldAt: after.at };
 }
 
 /** The venue has said that it filled more than we know the fills of. */
