@@ -40,6 +40,7 @@ export async function seeHoldings(
     if (!ours.orders.has(venueOrderId) || booked.has(`${venueOrderId} ${fillId}`)) continue;
     addAssets(moving, symbol);
   }
+  for (const { recordedAt, symbol } of ours.fills) if (recordedAt > before.at) addAssets(moving, symbol);
   for (const order of ours.orders.values()) if (isOnTheMove(order)) addAssets(moving, order.symbol);
   const totals: ReadonlyMap<string, Decimal> = totalsOf(theirs.positions, theirs.balances);
   const { feeBps } = parts.settings;
