@@ -12,8 +12,11 @@ import { TestPrometheus } from './harness/prometheus.js';
 
 const PROFILE = '5d2c1f6e-7b1a-4c3d-9e2f-000000000001';
 const PAIRS = ['BTC-USD', 'ETH-USD'];
-/** Whatever takes its time in production, so often that each metric has a value soon. */
-const QUICK = {
+/** Often enough that each metric has a value soon, and patient with a busy machine: nothing here is about its limits. */
+const SETTINGS = {
+  ORCHESTRATOR_LOCK_TTL_MS: '30000',
+  HEARTBEAT_TIMEOUT_MS: '30000',
+  WORKER_HEARTBEAT_TTL_MS: '30000',
   ORDER_SYNC_INTERVAL_MS: '200',
   LEDGER_VERIFY_INTERVAL_MS: '500',
   MONITOR_INTERVAL_MS: '500',
@@ -38,7 +41,7 @@ async function setup() {
     ...{ id, venue: 'paper', symbol: id.replace('-', '/'), strategy, profiles: [PROFILE] },
   }));
   writeFileSync(PAIRS_FILE, stringify({ pairs }));
-  const fleet = await TestFleet.create({ PAIRS_FILE, ...QUICK });
+  const fleet = await TestFleet.create({ PAIRS_FILE, ...SETTINGS });
   const orchestrator = await fleet.start();
   const address = /http:\/\/[\d.:]+(?=\/metrics)/.exec(orchestrator.output)?.[0] ?? '';
   const profile = { id: PROFILE, name: 'alice', ownerId: 'alice', allocatedCapital: '10000' };
