@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SystemClock } from '#libs/clock';
 import {
@@ -22,6 +23,10 @@ function setup(dataDir = temporaryFolder()) {
   });
   onTestFinished(() => servers.stop());
   return { dataDir, servers, messages };
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 function postmasterPid(dataDir: string): number {
@@ -59,7 +64,26 @@ describe('the private Postgres', () => {
     process.kill(postmasterPid(dataDir), 'SIGKILL');
     await vi.waitUntil(() => findEmbeddedUrls(dataDir, new SystemClock()).databaseUrl === undefined);
     await servers.runOnce();
-    expect(messages).toContain('Postgres died');
+    expect(messages.filter((message) => message.startsWith('Postgres'))).toEqual(['Postgres died']);
+    expect((await asSuperuser(url, 'select 1')).rowCount).toBe(1);
+  });
+
+  it('is started again as soon as the last of its dead predecessor is gone, however long that takes', async () => {
+    const { dataDir, servers, messages } = setup();
+    const url = await servers.startPostgres();
+    const straggler = new Client({ connectionString: url });
+    straggler.on('error', () => undefined);
+    await straggler.connect();
+    const pid = Number((await straggler.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid);
+    // It cannot notice that its server died, and holds the memory that the next one needs.
+    process.kill(pid, 'SIGSTOP');
+    process.kill(postmasterPid(dataDir), 'SIGKILL');
+    await vi.waitUntil(() => findEmbeddedUrls(dataDir, new SystemClock()).databaseUrl === undefined);
+    const restarted = servers.runOnce();
+    const refusals = (): number => readIfThere(join(dataDir, 'postgres', 'start.log')).split('FATAL').length - 1;
+    await vi.waitUntil(() => refusals() >= 6, { timeout: 30_000 }).finally(() => process.kill(pid, 'SIGCONT'));
+    await restarted;
+    expect(messages.filter((message) => message.startsWith('Postgres'))).toEqual(['Postgres died']);
     expect((await asSuperuser(url, 'select 1')).rowCount).toBe(1);
   });
 

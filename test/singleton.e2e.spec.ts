@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SystemClock } from '#libs/clock';
 import { EmbeddedServers } from '#libs/embedded';
+import { holdUpMigrations } from './harness/database.js';
 import { isAlive, TestFleet, whenGone } from './harness/fleet.js';
 import { start, startApp, temporaryFolder } from './harness/process.js';
+
+/** For tests that wait until the orchestrator's lock runs out, which is after twice this time. */
+const SHORT_LOCK = { ORCHESTRATOR_LOCK_TTL_MS: '2000' };
+const SHORT_LOCK_LIFE_MS = 4_000;
 
 describe('two orchestrators', () => {
   it('that start together: one serves, the other exits with 1 and names it', async () => {
@@ -77,6 +82,40 @@ describe('an orchestrator that was paused for longer than its lock lives', () =>
     await vi.waitUntil(async () => !(await fleet.redis.exists(fleet.keys.orchestratorLock)), { timeout: 20_000 });
     process.kill(first.pid, 'SIGCONT');
     expect((await first.exited).code).toBe(1);
+  });
+});
+
+describe('a start that takes longer than the lock lives', () => {
+  it('keeps the lock, so that a second orchestrator is refused meanwhile', async () => {
+    const fleet = await TestFleet.create(SHORT_LOCK);
+    const migrations = await holdUpMigrations(fleet.env.DATABASE_URL);
+    const first = startApp('orchestrator', { env: fleet.env });
+    await migrations.whenAwaited();
+    await fleet.whenExpired(SHORT_LOCK_LIFE_MS);
+    expect(await fleet.redis.get(fleet.keys.orchestratorLock)).toMatch(new RegExp(`^${first.pid}-`));
+    const second = startApp('orchestrator', { env: { ...fleet.env, DATA_DIR: temporaryFolder() } });
+    expect((await second.exited).code).toBe(1);
+    expect(second.output).toContain(`(process ${first.pid})`);
+
+    await migrations.letGo();
+    await fleet.serves(first);
+    await fleet.whenRunning('BTC-USD');
+    expect(await first.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 1 as soon as the lock is lost, and leaves the workers to its successor', async () => {
+    const fleet = await TestFleet.create();
+    const first = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    await first.stop('SIGKILL');
+    const migrations = await holdUpMigrations(fleet.env.DATABASE_URL);
+    const second = startApp('orchestrator', { env: fleet.env });
+    await migrations.whenAwaited();
+    await fleet.redis.set(fleet.keys.orchestratorLock, '1-successor');
+    expect((await second.exited).code).toBe(1);
+    expect(second.output).toContain('The lock of the orchestrator is lost');
+    expect(await fleet.redis.get(fleet.keys.orchestratorLock)).toBe('1-successor');
+    expect(isAlive(pid)).toBe(true);
   });
 });
 

@@ -34,7 +34,12 @@ export class TestFleet {
   private address = '';
 
   private constructor(
-    readonly env: Record<string, string> & { DATA_DIR: string; REDIS_URL: string; KEY_PREFIX: string },
+    readonly env: Record<string, string> & {
+      DATA_DIR: string;
+      DATABASE_URL: string;
+      REDIS_URL: string;
+      KEY_PREFIX: string;
+    },
   ) {
     this.keys = fleetKeys(env.KEY_PREFIX);
     this.redis = new Redis(env.REDIS_URL);
@@ -113,6 +118,13 @@ export class TestFleet {
     const text = await (await this.api('/metrics')).text();
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
     return Number(line?.split(' ').at(-1));
+  }
+
+  /** Resolves when a key that was written now and lived for so long would be gone, by the clock of Redis. */
+  async whenExpired(ttlMs: number): Promise<void> {
+    const probe = `${this.env.KEY_PREFIX}:probe`;
+    await this.redis.set(probe, '1', 'PX', ttlMs);
+    await vi.waitUntil(async () => !(await this.redis.exists(probe)), PATIENCE);
   }
 
   private async killLeftovers(): Promise<void> {

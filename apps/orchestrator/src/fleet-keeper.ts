@@ -13,16 +13,17 @@ import {
   type DesiredWorker,
   type FleetObserver,
 } from '#libs/fleet';
-import { RedisLocks, type RedisLock } from '#libs/locks';
+import { RedisLocks } from '#libs/locks';
 import type { ProcessContext, Services } from '#libs/process';
 import type { Logger } from '#libs/telemetry';
 import { FleetMetrics } from './fleet-metrics.js';
+import type { OrchestratorLock } from './orchestrator-lock.js';
 
 const WORKER_MAIN = fileURLToPath(new URL('../../worker/src/main.js', import.meta.url));
 
 interface Surroundings {
   readonly services: Services;
-  readonly lock: RedisLock;
+  readonly lock: OrchestratorLock;
   readonly dataDir: string;
   readonly urls: { readonly databaseUrl: string; readonly redisUrl: string };
   /** Where the paper venue listens, if it is ours. */
@@ -40,7 +41,6 @@ export class FleetKeeper {
   readonly logs: WorkerLogs;
   readonly control: ControlChannel;
   readonly metrics: FleetMetrics;
-  private readonly lost = new AbortController();
   private readonly stopped = new AbortController();
   private ticking: Promise<void> | undefined;
   private reloading: Promise<void> | undefined;
@@ -79,12 +79,7 @@ export class FleetKeeper {
     this.metrics = new FleetMetrics(this.fleet, this.board, clock);
   }
 
-  /** Aborted when another orchestrator has the lock; ours must end then. */
-  get lostSignal(): AbortSignal {
-    return this.lost.signal;
-  }
-
-  /** Listens before it reads the configuration: a change between the two would otherwise be missed. */
+  /** Takes charge of the workers. Listens before it reads the configuration: a change between the two would otherwise be missed. */
   async start(): Promise<void> {
     this.unsubscribe = await this.control.subscribe({
       malformed: (text) => {
@@ -100,6 +95,10 @@ export class FleetKeeper {
     this.isInCharge = true;
     await this.fleet.adopt(desired);
     await this.fleet.setDesired(desired);
+  }
+
+  /** From here on the ticks renew the lock, and nobody else must. */
+  watch(): void {
     this.ticking = this.tickUntilStopped();
   }
 
@@ -163,7 +162,6 @@ export class FleetKeeper {
     if (renewal !== 'held') this.metrics.renewalsLost.inc({ outcome: renewal });
     if (renewal === 'lost') {
       this.stopped.abort();
-      this.lost.abort();
       return;
     }
     await this.around.eachTick();

@@ -3,10 +3,9 @@ import { migrate } from '#libs/database';
 import { prepareDataDirectory, readOrCreateSecret } from '#libs/embedded';
 import { fleetKeys } from '#libs/fleet';
 import { assertPortFree, closeWithin, createHttpApp, guardApi, listen } from '#libs/http';
-import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext, type Services } from '#libs/process';
 import { TenantTokens } from '#libs/tenancy';
-import { findDemonstrationVenue, paperVenueSettings, readVenueSettings } from '#libs/venues';
+import { findDemonstrationVenue, paperVenueSettings, readVenueSettings, type VenueSettings } from '#libs/venues';
 import { migrations } from '#migrations';
 import { describeApi } from './api-description.js';
 import { fundDemonstration } from './demonstration.js';
@@ -14,6 +13,7 @@ import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
 import { LedgerKeeper } from './ledger-keeper.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
+import { orchestratorLockLost, type OrchestratorLock } from './orchestrator-lock.js';
 import { orchestratorModule } from './orchestrator.module.js';
 import { PaperVenueKeeper } from './paper-venue-keeper.js';
 import { PrivateServers } from './private-servers.js';
@@ -51,33 +51,16 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const singleton = new Singleton(context, redis, { key: fleetKeys(config.KEY_PREFIX).orchestratorLock, dataDir });
   const lock = await singleton.acquire(options);
   if (!lock) return;
+  lock.lostSignal.addEventListener('abort', () => (hasSuccessor = true));
   undo.defer(async () => {
     if (!hasSuccessor) await singleton.release(lock).catch(() => undefined);
   });
-  // Before any worker is touched: a start that fails must not cost a living one.
-  await assertPortFree({ host: config.HOST, port: config.PORT });
-  await migrateDatabase(context, urls);
-  const database = await connectDatabase(context, { url: urls.databaseUrl, applicationName: APPLICATION_NAME }, undo);
-  const services = { database, redis };
-  const ledger = new LedgerKeeper(context, database);
-  undo.defer(() => ledger.stop());
-  ledger.start();
-
-  const venue = config.VENUES_FILE === undefined ? new PaperVenueKeeper(context, dataDir) : undefined;
-  undo.defer(() => (hasSuccessor ? venue?.abandon() : venue?.stop()));
-  const paperVenue = await venue?.start();
-
-  const paperPort = paperVenue === undefined ? undefined : Number(new URL(paperVenue).port);
-  const venues = paperPort === undefined ? configured : [paperVenueSettings(paperPort)];
-  const hasDemonstration = findDemonstrationVenue(venues) !== undefined;
-  const keeper = new FleetKeeper(context, {
-    ...{ services, lock, dataDir, urls, paperPort, hasDemonstration },
-    eachTick: () => servers.tryOwn(),
-  });
-  undo.defer(() => (hasSuccessor ? keeper.abandon() : keeper.stop()));
-  if (await keeper.configs.isDemonstration()) await fundDemonstration(database);
-  await keeper.start();
+  // However long it takes: migrations may well outlast the lock, and the ticks that renew it come last.
+  const { services, ledger, keeper, venues, paperVenue } = await lock.keepWhile(() =>
+    takeCharge(context, { servers, urls, redis, lock, configured, dataDir }, undo),
+  );
   hasStarted = true;
+  keeper.watch();
   const lifecycle = new LifecycleKeeper(context, { services, venues, configs: keeper.configs }, undo);
   undo.defer(() => lifecycle.stop());
   lifecycle.start();
@@ -91,15 +74,50 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const workers = keeper.fleet.list().length;
   firstScreen({ config, dataDir, address, ...urls, workers, venues: venueIds, paperVenue }, logger);
 
-  await aborted(AbortSignal.any([stopping, keeper.lostSignal]));
-  hasSuccessor = keeper.lostSignal.aborted;
-  if (!hasSuccessor) {
-    logger.info('Stopping: readiness is red, requests in flight are finished, workers are told to stop');
-    return;
-  }
-  throw new OperatorError(
-    'The lock of the orchestrator is lost: this process was paused for too long, or another one took over. Workers run on.',
-  );
+  await aborted(AbortSignal.any([stopping, lock.lostSignal]));
+  if (lock.isLost) throw orchestratorLockLost();
+  logger.info('Stopping: readiness is red, requests in flight are finished, workers are told to stop');
+}
+
+/** Everything between the lock and the ticks that renew it. */
+async function takeCharge(
+  context: ProcessContext,
+  parts: {
+    servers: PrivateServers;
+    urls: Urls;
+    redis: Services['redis'];
+    lock: OrchestratorLock;
+    configured: readonly VenueSettings[];
+    dataDir: string;
+  },
+  undo: AsyncDisposableStack,
+) {
+  const { config } = context;
+  const { servers, urls, redis, lock, configured, dataDir } = parts;
+  // Before any worker is touched: a start that fails must not cost a living one.
+  await assertPortFree({ host: config.HOST, port: config.PORT });
+  await migrateDatabase(context, urls);
+  const database = await connectDatabase(context, { url: urls.databaseUrl, applicationName: APPLICATION_NAME }, undo);
+  const services = { database, redis };
+  const ledger = new LedgerKeeper(context, database);
+  undo.defer(() => ledger.stop());
+  ledger.start();
+
+  const venue = config.VENUES_FILE === undefined ? new PaperVenueKeeper(context, dataDir) : undefined;
+  undo.defer(() => (lock.isLost ? venue?.abandon() : venue?.stop()));
+  const paperVenue = await venue?.start();
+
+  const paperPort = paperVenue === undefined ? undefined : Number(new URL(paperVenue).port);
+  const venues = paperPort === undefined ? configured : [paperVenueSettings(paperPort)];
+  const hasDemonstration = findDemonstrationVenue(venues) !== undefined;
+  const keeper = new FleetKeeper(context, {
+    ...{ services, lock, dataDir, urls, paperPort, hasDemonstration },
+    eachTick: () => servers.tryOwn(),
+  });
+  undo.defer(() => (lock.isLost ? keeper.abandon() : keeper.stop()));
+  if (await keeper.configs.isDemonstration()) await fundDemonstration(database);
+  await keeper.start();
+  return { services, ledger, keeper, venues, paperVenue };
 }
 
 /** First of all: how tenants enter may be configured in a way that makes no sense. */

@@ -5,6 +5,7 @@ import { pidOfToken, RedisLocks, type RedisLock } from '#libs/locks';
 import { OperatorError } from '#libs/operator';
 import type { ProcessContext } from '#libs/process';
 import type { Redis } from '#libs/redis';
+import { OrchestratorLock } from './orchestrator-lock.js';
 
 const STANDBY_POLL_MS_MAX = 1_000;
 
@@ -25,7 +26,7 @@ export class Singleton {
   }
 
   /** Undefined when a standby was told to stop before its turn came. */
-  async acquire(options: { standby: boolean }): Promise<RedisLock | undefined> {
+  async acquire(options: { standby: boolean }): Promise<OrchestratorLock | undefined> {
     const { logger, clock, stopping, config } = this.context;
     for (let isFirst = true; !stopping.aborted; isFirst = false) {
       const lock = await this.tryAcquire().catch((error: unknown) => {
@@ -34,7 +35,7 @@ export class Singleton {
       });
       if (lock) {
         writeFileSync(this.tokenPath, `${lock.token}\n`, { mode: 0o600 });
-        return lock;
+        return new OrchestratorLock(lock, clock, config.HEALTH_CHECK_INTERVAL_MS);
       }
       const holder = (await this.locks.findHolder(this.at.key).catch(() => undefined)) ?? 'nobody by now';
       if (!options.standby) {
@@ -50,7 +51,7 @@ export class Singleton {
   }
 
   /** Gives the lock back, so that the next one need not wait for its TTL. */
-  async release(lock: RedisLock): Promise<void> {
+  async release(lock: OrchestratorLock): Promise<void> {
     rmSync(this.tokenPath, { force: true });
     await lock.release();
   }

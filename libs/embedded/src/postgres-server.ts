@@ -16,7 +16,8 @@ const LOGIN_ROLE = 'flotilla';
 const SUPERUSER = 'postgres';
 /** Recovery after a crash replays the write-ahead log, which takes long when the last checkpoint is far away. */
 const START_TIMEOUT_S = 300;
-const START_ATTEMPTS = 5;
+/** What a killed server leaves is gone within a second, but on a busy machine that second is long. */
+const REMAINS_MS_MAX = 30_000;
 const START_PAUSE_MS = 300;
 const STOP_TIMEOUT_S = 60;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -142,11 +143,14 @@ export class PostgresServer {
       `--timeout=${START_TIMEOUT_S}`,
       `--log=${startLog}`,
     ] as const;
-    // The children of a killed server take a moment to notice, and hold its memory until they do.
-    for (let attempt = 1; ; attempt += 1) {
+    // A killed server is in the way of the next for a moment: its process until it is collected, its memory until its
+    // children have noticed. One that was stopped leaves nothing, so then a failure is a failure.
+    const wasKilled = existsSync(this.pidPath);
+    const deadline = this.clock.monotonic() + REMAINS_MS_MAX;
+    for (;;) {
       const { exitCode, output } = await runProgram(commandAs(this.user, command), { cwd: this.folder });
       if (exitCode === 0) break;
-      if (attempt === START_ATTEMPTS) {
+      if (!wasKilled || this.clock.monotonic() > deadline) {
         const reason = existsSync(startLog) ? readFileSync(startLog, 'utf8') : output;
         throw new EmbeddedError(`The private Postgres in ${this.dataFolder} did not start: ${lastLines(reason)}`);
       }
@@ -180,9 +184,8 @@ export class PostgresServer {
 
   /** The first and the fourth line of Postgres' own file: process id and port. */
   private readPidFile(): { pid: number; port: number } | undefined {
-    const path = join(this.dataFolder, 'postmaster.pid');
-    if (!existsSync(path)) return undefined;
-    const lines = readFileSync(path, 'utf8').split('\n');
+    if (!existsSync(this.pidPath)) return undefined;
+    const lines = readFileSync(this.pidPath, 'utf8').split('\n');
     return { pid: Number(lines[0]), port: Number(lines[3]) };
   }
 
@@ -191,6 +194,10 @@ export class PostgresServer {
     const settings = existsSync(this.settingsPath) ? readFileSync(this.settingsPath, 'utf8') : '';
     const port = /^port = (\d+)$/m.exec(settings)?.[1];
     return port === undefined ? undefined : Number(port);
+  }
+
+  private get pidPath(): string {
+    return join(this.dataFolder, 'postmaster.pid');
   }
 
   private get settingsPath(): string {

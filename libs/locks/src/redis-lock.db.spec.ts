@@ -100,6 +100,15 @@ describe('isTrusted', () => {
     expect(lock?.isTrusted()).toBe(false);
   });
 
+  it('ends with the loss, whatever the clock says', async () => {
+    const { redis, locks, key } = await setup();
+    const lock = await locks.tryAcquire(key, 60_000);
+    await redis.set(key, '1-another');
+    expect(lock?.isTrusted()).toBe(true);
+    expect(await lock?.renew()).toBe('lost');
+    expect(lock?.isTrusted()).toBe(false);
+  });
+
   it('ends with the release', async () => {
     const { redis, locks, key } = await setup();
     const lock = await locks.tryAcquire(key, 60_000);

@@ -67,7 +67,7 @@ export class RedisLock {
         return 'unreachable';
       case 'refused':
         // It may have run out only because Redis was away; then it is ours again unless somebody was quicker.
-        return this.wasUnreachable && (await this.tryAcquire()) ? 'held' : 'lost';
+        return this.wasUnreachable && (await this.tryAcquire()) ? 'held' : this.lose();
     }
   }
 
@@ -83,6 +83,11 @@ export class RedisLock {
     if (outcome === 'unreachable') throw new Error(`Redis did not answer when asked for the lock ${this.parts.key}.`);
     if (outcome === 'done') this.confirm(askedAt);
     return outcome === 'done';
+  }
+
+  private lose(): 'lost' {
+    this.confirmedAt = Number.NEGATIVE_INFINITY;
+    return 'lost';
   }
 
   /** Counted from before the question, because Redis may have counted from then. */
