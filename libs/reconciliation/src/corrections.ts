@@ -2,7 +2,7 @@ import type { Tx } from '#libs/database';
 import { requireReconciliationLock, StaleLock, type ReconciliationLockKey, type RowLock } from '#libs/locks';
 import type { Correction } from './correction.js';
 import { findCorrectionStates, haltFor, recordCorrection, type CorrectionState } from './correction-records.js';
-import { stillStands, type Findings, type Proved } from './findings.js';
+import { stillStands, type Findings } from './findings.js';
 import { handlerOf } from './handlers.js';
 import { noteHoldings } from './holding-records.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
@@ -16,12 +16,24 @@ interface Done {
   leftAlone: number;
 }
 
-type ToMake = Pick<Proved, 'correction'> & Partial<Proved>;
+interface ToMake {
+  readonly correction: Correction;
+  /** Whether nobody was quicker. */
+  readonly stillStands: (tx: Tx) => Promise<boolean>;
+}
+
 type Lock = RowLock<ReconciliationLockKey> | undefined;
 
 /** What was asked already is not written again; the rest is written under the lock of its profile. */
 export async function correct(parts: ReconciliationParts, run: Run, findings: Findings): Promise<Done> {
-  const found: ToMake[] = [...findings.proved, ...findings.holdings.corrections.map((correction) => ({ correction }))];
+  const { proved, holdings } = findings;
+  const found: ToMake[] = [
+    ...proved.map((each) => ({ correction: each.correction, stillStands: (tx: Tx) => stillStands(tx, each) })),
+    ...holdings.corrections.map((correction) => ({
+      correction,
+      stillStands: (tx: Tx) => holdings.stillStands(tx, correction.id),
+    })),
+  ];
   const ids = found.map(({ correction }) => correction.id);
   const states = await parts.database.statement((tx) => findCorrectionStates(tx, ids));
   const stateOf = ({ correction }: ToMake): CorrectionState | undefined => states.get(correction.id);
@@ -91,9 +103,9 @@ async function make(
   runId: string,
   { lock, each }: { readonly lock: Lock; readonly each: ToMake },
 ): Promise<CorrectionState | undefined> {
-  const { correction, claim, proof } = each;
+  const { correction } = each;
   if (lock) await requireReconciliationLock(tx, { ...lock.key, token: lock.token });
-  if (claim && proof && !(await stillStands(tx, { correction, claim, proof }))) return undefined;
+  if (!(await each.stillStands(tx))) return undefined;
   const state = await recordCorrection(tx, runId, { lockToken: lock?.token, correction });
   if (state === 'stale_lock') throw new StaleLock(lockName(correction), lock?.token ?? 0n);
   if (state === 'applied') await handlerOf(correction.kind)(tx, correction);

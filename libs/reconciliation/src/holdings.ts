@@ -64,14 +64,23 @@ export function compareHoldings(view: HoldingsView): HoldingsComparison {
   return { corrections, toNote };
 }
 
-/** Every asset of a symbol, and the total that the venue says: positions where it has them, and balances. */
-export function totalsOf(positions: readonly Position[], balances: readonly Balance[]): Map<string, Decimal> {
-  const totals = new Map(balances.map(({ asset, total }) => [asset, total]));
+/** The total that the venue says of each asset: positions where it has them, and balances. */
+export function totalsOf({ positions, balances, symbols }: Listed): ReadonlyMap<string, Decimal> {
+  // Venues leave out what an account holds nothing of.
+  const traded = [...symbols].flatMap((symbol) => Object.values(assetsOf(symbol)));
+  const totals = new Map<string, Decimal>(traded.map((asset) => [asset, Decimal.zero]));
+  for (const { asset, total } of balances) totals.set(asset, total);
   for (const { symbol, quantity } of positions) {
     const { base } = assetsOf(symbol);
     totals.set(base, (totals.get(base) ?? Decimal.zero).plus(quantity));
   }
   return totals;
+}
+
+interface Listed {
+  readonly positions: readonly Position[];
+  readonly balances: readonly Balance[];
+  readonly symbols: ReadonlySet<string>;
 }
 
 export function assetsOf(symbol: string): { readonly base: string; readonly quote: string } {
