@@ -5,6 +5,7 @@ import { findCorrectionStates, haltFor, recordCorrection, type CorrectionState }
 import { stillStands, type Findings } from './findings.js';
 import { handlerOf } from './handlers.js';
 import { noteHoldings } from './holding-records.js';
+import type { Amounts } from './holdings.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
 import type { Run } from './run.js';
 
@@ -20,6 +21,8 @@ interface ToMake {
   readonly correction: Correction;
   /** Whether nobody was quicker. */
   readonly stillStands: (tx: Tx) => Promise<boolean>;
+  /** Written together with it. */
+  readonly toNote?: Amounts | undefined;
 }
 
 type Lock = RowLock<ReconciliationLockKey> | undefined;
@@ -32,6 +35,7 @@ export async function correct(parts: ReconciliationParts, run: Run, findings: Fi
     ...holdings.corrections.map((correction) => ({
       correction,
       stillStands: (tx: Tx) => holdings.stillStands(tx, correction.id),
+      toNote: holdings.toNoteWith.get(correction.id),
     })),
   ];
   const ids = found.map(({ correction }) => correction.id);
@@ -43,13 +47,13 @@ export async function correct(parts: ReconciliationParts, run: Run, findings: Fi
   for (const [profileId, ofProfile] of Map.groupBy(toMake, ({ correction }) => correction.profileId)) {
     await run.begin();
     await underLock(parts, { profileId, toMake: ofProfile, done }, (lock, each) =>
-      makeOne(parts, run.id, { lock, each, done }),
+      makeOne(parts, run.id, { lock, each, done, heldAt: holdings.heldAt }),
     );
   }
   return done;
 }
 
-/** From what the account held when it was read, the next sweeps reckon on. */
+/** From what the account held when it was read, the next sweeps reckon on; where that is not a correction of its own. */
 export async function noteSeenHoldings(
   { database }: ReconciliationParts,
   venue: string,
@@ -87,9 +91,14 @@ async function underLock(
 async function makeOne(
   { database, observer }: ReconciliationParts,
   runId: string,
-  { lock, each, done }: { lock: Lock; each: ToMake; done: Done },
+  { lock, each, done, heldAt }: { lock: Lock; each: ToMake; done: Done; heldAt: Date },
 ): Promise<void> {
-  const state = await database.transaction((tx) => make(tx, runId, { lock, each }));
+  const state = await database.transaction(async (tx) => {
+    const made = await make(tx, runId, { lock, each });
+    const { correction, toNote: held } = each;
+    if (made !== undefined && held) await noteHoldings(tx, { venue: correction.venue, held, heldAt });
+    return made;
+  });
   await observer.reached('sweep:corrected');
   if (state === undefined) return;
   observer.corrected(each.correction, state);

@@ -17,6 +17,7 @@ export class AccountAtVenue {
   readonly fills: Fill[] = [];
   /** What it holds of each asset. */
   readonly held = new Map([['USD', Decimal.parse('1000000')]]);
+  hasPositions = false;
   positions: Position[] = [];
   /** Orders left out of the list of open orders, and of every answer. */
   readonly unlisted = new Set<string>();
@@ -78,7 +79,8 @@ export class AccountAtVenue {
   }
 
   /** The port as trading and sweeping use it. */
-  asVenue(id: string, options: { readonly now: () => Date; readonly hasPositions?: boolean }): Venue {
+  asVenue(id: string, options: { readonly now: () => Date }): Venue {
+    const isListingPositions = (): boolean => this.hasPositions;
     const answer = async <T>(verb: string, give: () => T): Promise<T> => {
       this.asked.push(verb);
       await this.beforeAnswer(verb);
@@ -97,7 +99,9 @@ export class AccountAtVenue {
       id,
       capabilities: {
         clientOrderIds: { lengthMax: 128, alphabet: /[a-z0-9-]/, unique: 'always' },
-        hasPositions: options.hasPositions ?? false,
+        get hasPositions() {
+          return isListingPositions();
+        },
         ...{ orderTypes: [], timesInForce: [], limits: [] },
       },
       submit: async (request) => {

@@ -73,9 +73,10 @@ export async function setupReconciliation(
   const newReconciliation = (own: { redis?: Redis; keyPrefix?: string } = {}) => {
     const report = new ReconciliationReport(pino({ level: 'silent' }), [VENUE], new Registry());
     report.reached = (step) => atStep(step);
+    const locks = new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() });
     const reconciliation = new Reconciliation({
       ...{ database, clock, observer: report, venueOf: () => venue },
-      locks: new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() }),
+      locks,
       turns: new SweepTurns({
         ...{ redis: own.redis ?? redis, clock, lockTtlMs: LOCK_TTL_MS },
         keyPrefix: own.keyPrefix ?? `test-${randomUUID()}`,
@@ -86,7 +87,7 @@ export async function setupReconciliation(
         ...options.settings,
       },
     });
-    return { reconciliation, report };
+    return { reconciliation, report, locks };
   };
   const { reconciliation, report } = newReconciliation();
   const sweep = async () => {
