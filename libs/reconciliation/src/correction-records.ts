@@ -47,6 +47,11 @@ export async function findCorrectionStates(tx: Tx, ids: readonly string[]): Prom
   return new Map(rows.map((row) => [row.correction_id, row.state]));
 }
 
+/** Until the transaction ends, nobody else writes what concerns the whole account. */
+export async function takeAccount(tx: Tx, venue: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('reconciliation:' || $1::text, 0))`, [venue]);
+}
+
 /**
  * Under the lock of its profile, where it has one. Resolves with the state that it is in now; undefined where nothing
  * was written, because a person has been asked about it already.

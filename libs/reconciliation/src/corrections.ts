@@ -1,7 +1,13 @@
 import type { Tx } from '#libs/database';
 import { requireReconciliationLock, StaleLock, type ReconciliationLockKey, type RowLock } from '#libs/locks';
 import type { Correction } from './correction.js';
-import { findCorrectionStates, haltFor, recordCorrection, type CorrectionState } from './correction-records.js';
+import {
+  findCorrectionStates,
+  haltFor,
+  recordCorrection,
+  takeAccount,
+  type CorrectionState,
+} from './correction-records.js';
 import { stillStands, type Findings } from './findings.js';
 import { handlerOf } from './handlers.js';
 import { noteHoldings } from './holding-records.js';
@@ -62,7 +68,7 @@ export async function noteSeenHoldings(
   if (held.size > 0) await database.transaction((tx) => noteHoldings(tx, { venue, held, heldAt }));
 }
 
-/** What concerns no profile needs no lock: written twice, it is the same row. */
+/** What concerns no profile has no lock that lasts: it is looked at again in the transaction that writes it. */
 async function underLock(
   { locks, observer }: ReconciliationParts,
   { profileId, toMake, done }: { profileId: string | undefined; toMake: readonly ToMake[]; done: Done },
@@ -114,6 +120,7 @@ async function make(
 ): Promise<CorrectionState | undefined> {
   const { correction } = each;
   if (lock) await requireReconciliationLock(tx, { ...lock.key, token: lock.token });
+  else await takeAccount(tx, correction.venue);
   if (!(await each.stillStands(tx))) return undefined;
   const state = await recordCorrection(tx, runId, { lockToken: lock?.token, correction });
   if (state === 'stale_lock') throw new StaleLock(lockName(correction), lock?.token ?? 0n);
