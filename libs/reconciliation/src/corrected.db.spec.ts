@@ -187,3 +187,21 @@ it.each(CASES)('$difference is corrected by rule $rule, at the first sweep and o
   for (const id of [profileId, bystander]) expect(await contradictions(id)).toEqual([]);
   expect(await halts()).toEqual([]);
 });
+
+it('a fill that comes after its order had ended is booked, and the trade is disputed and its symbol halted', async () => {
+  const { account, newProfile, buy, fillUnseen, sweep, sweepQuietly, trade, corrections, ...world } =
+    await setupReconciliation();
+  const profileId = await newProfile();
+  const { tradeId, orderId } = await buy(profileId);
+  await sweep();
+  fillUnseen(orderId, 'late-1', '1');
+  fillUnseen(orderId, 'late-2', '1');
+  // Created too long ago to be listed among those that ended.
+  account.change(orderId, { createdAt: new Date(0) });
+  expect(await sweep()).toMatchObject({ figures: { mismatches: 1, corrected: 1 } });
+  expect(await corrections()).toMatchObject([{ kind: 'entry-fill', times: 1, orderId }]);
+  expect(await trade(profileId, tradeId)).toMatchObject({ state: 'disputed', positionQuantity: d('12') });
+  expect(await world.halts()).toEqual([`symbol ${SYMBOL.toLowerCase()}`]);
+  await sweepQuietly();
+  expect(await world.contradictions(profileId)).toEqual([]);
+});

@@ -4,6 +4,7 @@ import { isTerminal, type Fill, type Lookup, type Order, type OrderOwner } from 
 import { differs, isSameOrder, type Claim } from './claim.js';
 import { correctionOf, type Correction, type Evidence, type Finding } from './correction.js';
 import { isSameFill } from './fill-claims.js';
+import { RULES } from './rules.js';
 
 /** What the venue said when it was asked about one claim alone. */
 export interface Proof {
@@ -69,7 +70,9 @@ function judgeOrder(
 ): Verdict {
   if (!differs(order, reported)) return 'nothing';
   const kind = kindOf(order, reported);
-  return finding(venue, order, { kind, reported: evidenceOf(reported), report: { order: reported, fills } });
+  const isApplied = RULES[kind].action === 'apply';
+  const report = isApplied ? { report: { order: reported, fills } } : {};
+  return finding(venue, order, { kind, reported: evidenceOf(reported), ...report });
 }
 
 function kindOf(order: AccountOrder, reported: Order): Finding['kind'] {
