@@ -111,8 +111,8 @@ const RUNS = `
   $$;
 `;
 
-// Says in which state the correction is now: stale_lock when it may not be written, and the state that it was in before
-// when somebody has been asked about it or has decided it, which is then left as it is.
+// Says in which state the correction is now, stale_lock when it may not be written, and null when a person has been asked
+// about it or has decided it, which is then left as it is.
 const CORRECTIONS = `
   create function fn_record_correction(p_run_id uuid, p_lock_token bigint, p_correction jsonb, p_times_max integer)
   returns text
@@ -135,9 +135,6 @@ const CORRECTIONS = `
            state = case when k.state = 'applied' and k.times >= p_times_max then 'quarantined' else k.state end
      where k.state in ('applied', 'noted')
     returning k.state into v_state;
-    if v_state is null then
-      select k.state into v_state from public.reconciliation_corrections k where k.correction_id = v_id;
-    end if;
     return v_state;
   end $$;
 

@@ -33,7 +33,8 @@ export type Claim =
   /** Both know the order, and say different things of it. */
   | { readonly what: 'differs'; readonly order: AccountOrder; readonly reported: Order }
   | { readonly what: 'unrecorded'; readonly owner: IntentOwner; readonly reported: Order }
-  | { readonly what: 'stray'; readonly reported: Order }
+  /** With an owner, whose order is another one: a second order under the same id. */
+  | { readonly what: 'stray'; readonly reported: Order; readonly owner?: IntentOwner }
   /** The venue lists a fill that is not booked, or booked otherwise, although the quantity of its order is. */
   | {
       readonly what: 'fill-differs';
@@ -52,7 +53,7 @@ export interface Comparison {
 
 /** Compares what two sides say of one account. Pure: the same view gives the same claims, in the same order. */
 export function compareAccount(view: AccountView, patience: Patience): Comparison {
-  const { now, orders, owners, venueOrders } = view;
+  const { now, orders, owners } = view;
   const claims: Claim[] = [];
   const foreign: Order[] = [];
   let leftAlone = 0;
@@ -61,21 +62,24 @@ export function compareAccount(view: AccountView, patience: Patience): Compariso
     if (isYoung) leftAlone += 1;
     else claims.push(found);
   };
-  const listed = new Set<string>();
+  const hasMoved = (...times: (Date | undefined)[]): boolean =>
+    times.some((at) => at !== undefined && isWithin(at, patience.settleMs));
+  const bookedAt = lastBookings(view.fills);
+  const listed = latestOf(view.venueOrders);
   const claimed = new Set<string>();
 
-  for (const reported of venueOrders) {
-    listed.add(reported.venueOrderId);
+  for (const reported of listed.values()) {
     const order = orders.get(reported.venueOrderId);
     const owner = owners.get(reported.clientOrderId);
     if (order && differs(order, reported)) {
       claimed.add(order.orderId);
-      // One that we settled a moment ago may still be in a list that was made before.
-      const movedAt = order.settledAt ?? reported.updatedAt;
-      const isYoung = isWithin(movedAt, patience.settleMs) || isWithin(reported.updatedAt, patience.settleMs);
+      // One that we booked or settled a moment ago may still be in a list that was made before.
+      const isYoung = hasMoved(reported.updatedAt, order.settledAt, bookedAt.get(order.orderId));
       claim({ what: 'differs', order, reported }, isYoung);
     } else if (!order && owner) {
-      claim({ what: 'unrecorded', owner, reported }, owner.ageMs < patience.submitWindowMs);
+      // An intent that is confirmed has its order already.
+      const what = owner.state === 'confirmed' ? 'stray' : 'unrecorded';
+      claim({ what, owner, reported }, owner.ageMs < patience.submitWindowMs);
     } else if (!order && view.hasOurMark(reported.clientOrderId)) {
       claim({ what: 'stray', reported }, isWithin(reported.createdAt, patience.submitWindowMs));
     } else if (!order) foreign.push(reported);
@@ -83,12 +87,27 @@ export function compareAccount(view: AccountView, patience: Patience): Compariso
   for (const order of orders.values()) {
     if (order.isSettled || listed.has(order.orderId)) continue;
     claimed.add(order.orderId);
-    claim({ what: 'unlisted', order }, isWithin(order.recordedAt, patience.submitWindowMs));
+    const isYoung = isWithin(order.recordedAt, patience.submitWindowMs) || hasMoved(bookedAt.get(order.orderId));
+    claim({ what: 'unlisted', order }, isYoung);
   }
   for (const { found, at } of fillClaims(view)) {
     if (!claimed.has(found.order.orderId)) claim(found, isWithin(at, patience.settleMs));
   }
   return { claims, foreign, leftAlone };
+}
+
+/** An order that ended while the lists were read is in both; the later word counts. */
+function latestOf(venueOrders: readonly Order[]): ReadonlyMap<string, Order> {
+  return new Map(venueOrders.map((order) => [order.venueOrderId, order]));
+}
+
+function lastBookings(fills: readonly AccountFill[]): ReadonlyMap<string, Date> {
+  const last = new Map<string, Date>();
+  for (const { orderId, recordedAt } of fills) {
+    const before = last.get(orderId);
+    if (!before || before < recordedAt) last.set(orderId, recordedAt);
+  }
+  return last;
 }
 
 /** Whether the venue says anything of an order that our tables do not. */
@@ -104,6 +123,7 @@ export function differs(order: AccountOrder, reported: Order): boolean {
 export function isSameOrder(order: AccountOrder, reported: Order): boolean {
   const [ours, theirs] = [order.limitPrice, reported.limitPrice];
   return (
+    order.orderId === reported.venueOrderId &&
     order.symbol === reported.symbol &&
     order.side === reported.side &&
     order.clientOrderId === reported.clientOrderId &&

@@ -47,19 +47,26 @@ export async function findCorrectionStates(tx: Tx, ids: readonly string[]): Prom
   return new Map(rows.map((row) => [row.correction_id, row.state]));
 }
 
-/** Under the lock of its profile, where it has one. Resolves with the state that it is in now. */
+/** Until the transaction ends, nobody else writes what concerns the whole account. */
+export async function takeAccount(tx: Tx, venue: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('reconciliation:' || $1::text, 0))`, [venue]);
+}
+
+/**
+ * Under the lock of its profile, where it has one. Resolves with the state that it is in now; undefined where nothing
+ * was written, because a person has been asked about it already.
+ */
 export async function recordCorrection(
   tx: Tx,
   runId: string,
   { lockToken, correction }: { readonly lockToken: bigint | undefined; readonly correction: Correction },
-): Promise<CorrectionState | 'stale_lock'> {
+): Promise<CorrectionState | 'stale_lock' | undefined> {
   const { report, action, ...row } = correction;
-  const [answer] = await tx.query<{ state: CorrectionState | 'stale_lock' }[]>(
+  const [answer] = await tx.query<{ state: CorrectionState | 'stale_lock' | null }[]>(
     'select fn_record_correction($1::uuid, $2::bigint, $3::jsonb, $4::integer) as state',
     [runId, lockToken?.toString() ?? null, JSON.stringify({ ...row, state: FIRST_STATE[action] }), TIMES_MAX],
   );
-  if (!answer) throw new Error('Invariant: recording a correction gives its state.');
-  return answer.state;
+  return answer?.state ?? undefined;
 }
 
 /** Entries of the symbol wait until a person has decided: of the profile where there is one, else at the whole venue. */

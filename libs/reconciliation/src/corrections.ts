@@ -1,10 +1,17 @@
 import type { Tx } from '#libs/database';
 import { requireReconciliationLock, StaleLock, type ReconciliationLockKey, type RowLock } from '#libs/locks';
 import type { Correction } from './correction.js';
-import { findCorrectionStates, haltFor, recordCorrection, type CorrectionState } from './correction-records.js';
-import { stillStands, type Findings, type Proved } from './findings.js';
+import {
+  findCorrectionStates,
+  haltFor,
+  recordCorrection,
+  takeAccount,
+  type CorrectionState,
+} from './correction-records.js';
+import { stillStands, type Findings } from './findings.js';
 import { handlerOf } from './handlers.js';
 import { noteHoldings } from './holding-records.js';
+import type { Amounts } from './holdings.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
 import type { Run } from './run.js';
 
@@ -16,12 +23,27 @@ interface Done {
   leftAlone: number;
 }
 
-type ToMake = Pick<Proved, 'correction'> & Partial<Proved>;
+interface ToMake {
+  readonly correction: Correction;
+  /** Whether nobody was quicker. */
+  readonly stillStands: (tx: Tx) => Promise<boolean>;
+  /** Written together with it. */
+  readonly toNote?: Amounts | undefined;
+}
+
 type Lock = RowLock<ReconciliationLockKey> | undefined;
 
 /** What was asked already is not written again; the rest is written under the lock of its profile. */
 export async function correct(parts: ReconciliationParts, run: Run, findings: Findings): Promise<Done> {
-  const found: ToMake[] = [...findings.proved, ...findings.holdings.corrections.map((correction) => ({ correction }))];
+  const { proved, holdings } = findings;
+  const found: ToMake[] = [
+    ...proved.map((each) => ({ correction: each.correction, stillStands: (tx: Tx) => stillStands(tx, each) })),
+    ...holdings.corrections.map((correction) => ({
+      correction,
+      stillStands: (tx: Tx) => holdings.stillStands(tx, correction.id),
+      toNote: holdings.toNoteWith.get(correction.id),
+    })),
+  ];
   const ids = found.map(({ correction }) => correction.id);
   const states = await parts.database.statement((tx) => findCorrectionStates(tx, ids));
   const stateOf = ({ correction }: ToMake): CorrectionState | undefined => states.get(correction.id);
@@ -31,13 +53,13 @@ export async function correct(parts: ReconciliationParts, run: Run, findings: Fi
   for (const [profileId, ofProfile] of Map.groupBy(toMake, ({ correction }) => correction.profileId)) {
     await run.begin();
     await underLock(parts, { profileId, toMake: ofProfile, done }, (lock, each) =>
-      makeOne(parts, run.id, { lock, each, done }),
+      makeOne(parts, run.id, { lock, each, done, heldAt: holdings.heldAt }),
     );
   }
   return done;
 }
 
-/** From what the account held when it was read, the next sweeps reckon on. */
+/** From what the account held when it was read, the next sweeps reckon on; where that is not a correction of its own. */
 export async function noteSeenHoldings(
   { database }: ReconciliationParts,
   venue: string,
@@ -46,7 +68,7 @@ export async function noteSeenHoldings(
   if (held.size > 0) await database.transaction((tx) => noteHoldings(tx, { venue, held, heldAt }));
 }
 
-/** What concerns no profile needs no lock: written twice, it is the same row. */
+/** What concerns no profile has no lock that lasts: it is looked at again in the transaction that writes it. */
 async function underLock(
   { locks, observer }: ReconciliationParts,
   { profileId, toMake, done }: { profileId: string | undefined; toMake: readonly ToMake[]; done: Done },
@@ -75,9 +97,14 @@ async function underLock(
 async function makeOne(
   { database, observer }: ReconciliationParts,
   runId: string,
-  { lock, each, done }: { lock: Lock; each: ToMake; done: Done },
+  { lock, each, done, heldAt }: { lock: Lock; each: ToMake; done: Done; heldAt: Date },
 ): Promise<void> {
-  const state = await database.transaction((tx) => make(tx, runId, { lock, each }));
+  const state = await database.transaction(async (tx) => {
+    const made = await make(tx, runId, { lock, each });
+    const { correction, toNote: held } = each;
+    if (made !== undefined && held) await noteHoldings(tx, { venue: correction.venue, held, heldAt });
+    return made;
+  });
   await observer.reached('sweep:corrected');
   if (state === undefined) return;
   observer.corrected(each.correction, state);
@@ -91,9 +118,10 @@ async function make(
   runId: string,
   { lock, each }: { readonly lock: Lock; readonly each: ToMake },
 ): Promise<CorrectionState | undefined> {
-  const { correction, claim, proof } = each;
+  const { correction } = each;
   if (lock) await requireReconciliationLock(tx, { ...lock.key, token: lock.token });
-  if (claim && proof && !(await stillStands(tx, { correction, claim, proof }))) return undefined;
+  else await takeAccount(tx, correction.venue);
+  if (!(await each.stillStands(tx))) return undefined;
   const state = await recordCorrection(tx, runId, { lockToken: lock?.token, correction });
   if (state === 'stale_lock') throw new StaleLock(lockName(correction), lock?.token ?? 0n);
   if (state === 'applied') await handlerOf(correction.kind)(tx, correction);

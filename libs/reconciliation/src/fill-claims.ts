@@ -45,14 +45,6 @@ export function isSameFill(fill: AccountFill, reported: Fill): boolean {
   return isSameFee && fill.quantity.equals(reported.quantity) && fill.price.equals(reported.price);
 }
 
-/** Whether a fill that is not booked is missing in the quantity of its order as well. */
-export function isMissingIn(
-  order: AccountOrder,
-  reported: { readonly filledQuantity: AccountOrder['quantity'] },
-): boolean {
-  return reported.filledQuantity.compare(order.bookedQuantity) > 0;
-}
-
 function nameOf(orderId: string, fillId: string): string {
   return `${orderId} ${fillId}`;
 }

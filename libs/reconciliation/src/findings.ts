@@ -4,23 +4,13 @@ import { findProfile } from '#libs/tenancy';
 import { parseClientOrderId, type CallOptions, type OrderOwner, type Venue } from '#libs/venues';
 import { compareAccount, type AccountView, type Claim, type Comparison } from './claim.js';
 import type { Correction } from './correction.js';
-import { judge, type Proof, type Verdict } from './judge.js';
+import { readDatabaseTime } from './holding-records.js';
+import { judge, type Proof } from './judge.js';
 import { readOurAccount, type OurAccount } from './our-account.js';
-import { proveClaims } from './proofs.js';
+import { isSettling, proveClaims } from './proofs.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
-import { readFlows, seeHoldings, type SeenHoldings } from './seen-holdings.js';
+import { seeHoldings, type SeenHoldings } from './seen-holdings.js';
 import { readVenueAccount, type VenueAccount } from './venue-account.js';
-
-/** The venue's own answers contradict each other, so that none of them is to be acted on. */
-export class PartialReport extends Error {
-  constructor(
-    readonly venue: string,
-    readonly orderId: string,
-  ) {
-    super(`Venue ${venue} left the open order ${orderId} out of its list of open orders; the list is not whole.`);
-    this.name = 'PartialReport';
-  }
-}
 
 /** A correction with what it was judged by, so that it can be judged again before it is made. */
 export interface Proved {
@@ -34,10 +24,11 @@ export interface Findings {
   readonly comparison: Comparison;
   readonly theirs: VenueAccount;
   readonly holdings: SeenHoldings;
+  /** Differences that the venue was silent about, or that moved too lately. */
+  readonly unproved: number;
   /** Working orders of ours that the venue does not have, and orders of the venue that we do not have. */
   readonly missingFromExchange: number;
   readonly missingInDb: number;
-  readonly unproved: number;
 }
 
 /** Looks at both sides, and at the venue's once more for each difference. Writes nothing. */
@@ -46,34 +37,34 @@ export async function findDifferences(
   venue: Venue,
   wanted: { readonly since: Date; readonly symbols: readonly string[]; readonly options: CallOptions },
 ): Promise<Findings> {
-  const { observer, settings } = parts;
-  const before = await readFlows(parts, venue.id);
+  const { observer, settings, database, clock } = parts;
+  const readAt = await database.statement(readDatabaseTime);
   const theirs = await readVenueAccount(venue, wanted, wanted.options);
-  const ours = await readOurAccount(parts.database, venue.id, theirs);
+  const ours = await readOurAccount(database, venue.id, theirs);
   await observer.reached('sweep:read');
 
   const comparison = compareAccount(viewOf(parts, venue, { theirs, ours }), settings);
   const proofs = await proveClaims(venue, comparison.claims, wanted.options);
   await observer.reached('sweep:proved');
   const ownerOf = ownersIn(await knownProfiles(parts, comparison.claims), settings.clientOrderIdPrefix);
-  const judged = comparison.claims.map((claim): { claim: Claim; verdict: Verdict } => {
+  const { settleMs } = settings;
+  const proved = new Map<string, Proved>();
+  let unproved = 0;
+  for (const claim of comparison.claims) {
     const proof = proofs.get(claim);
-    return { claim, verdict: proof ? judge(venue.id, claim, proof, ownerOf) : 'unproved' };
-  });
-  for (const { claim, verdict } of judged) {
-    if (verdict === 'gap' && claim.what === 'unlisted') throw new PartialReport(venue.id, claim.order.orderId);
+    const isDecided = proof !== undefined && !isSettling(proof, { now: new Date(clock.now()), settleMs });
+    const verdict = isDecided ? judge(venue.id, claim, proof, ownerOf) : 'unproved';
+    if (verdict === 'unproved') unproved += 1;
+    // Several claims may come from one difference.
+    else if (verdict !== 'nothing' && proof) proved.set(verdict.id, { claim, proof, correction: verdict });
   }
-  const proved = judged.flatMap(({ claim, verdict }): Proved[] => {
-    const proof = proofs.get(claim);
-    return typeof verdict === 'string' || !proof ? [] : [{ claim, proof, correction: verdict }];
-  });
-  const holdings = await seeHoldings(parts, venue.id, { before, theirs, ours });
-  const count = (...what: Claim['what'][]): number => proved.filter(({ claim }) => what.includes(claim.what)).length;
+  const holdings = await seeHoldings(parts, venue.id, { readAt, theirs, ours });
+  const all = [...proved.values()];
+  const count = (...what: Claim['what'][]): number => all.filter(({ claim }) => what.includes(claim.what)).length;
   return {
-    ...{ proved, comparison, theirs, holdings },
+    ...{ proved: all, comparison, theirs, holdings, unproved },
     missingFromExchange: count('unlisted'),
     missingInDb: count('unrecorded', 'stray'),
-    unproved: judged.filter(({ verdict }) => verdict === 'unproved').length,
   };
 }
 
@@ -122,7 +113,8 @@ export async function stillStands(tx: Tx, { correction, claim, proof }: Proved):
     const { venueOrderId, clientOrderId } = claim.reported;
     const recorded = await findAccountOrders(tx, { venue, orderIds: [venueOrderId] });
     const owners = await findIntentOwners(tx, { venue, clientOrderIds: [clientOrderId] });
-    return recorded.length === 0 && owners.length > 0 === (claim.what === 'unrecorded');
+    const isUnrecorded = owners.some(({ state }) => state !== 'confirmed');
+    return recorded.length === 0 && isUnrecorded === (claim.what === 'unrecorded');
   }
   const orderIds = [claim.order.orderId];
   const [order] = await findAccountOrders(tx, { venue, orderIds });

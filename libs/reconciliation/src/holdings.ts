@@ -24,9 +24,14 @@ export interface HoldingsView {
 
 export interface HoldingsComparison {
   readonly corrections: readonly Correction[];
-  /** From which to reckon from now on. */
-  readonly toNote: ReadonlyMap<string, Decimal>;
+  /** From which to reckon from now on: of assets that were as expected. */
+  readonly toNote: Amounts;
+  /** The same of those that were not, by the id of the correction that they are to be noted with. */
+  readonly toNoteWith: ReadonlyMap<string, Amounts>;
 }
+
+/** By asset. */
+export type Amounts = ReadonlyMap<string, Decimal>;
 
 /** From so many fills on, what the account holds is noted anew, so that a sweep never reads more of them. */
 const FILLS_MAX = 100;
@@ -42,6 +47,8 @@ const ROUNDING_MIN = Decimal.parse('0.00000001');
 export function compareHoldings(view: HoldingsView): HoldingsComparison {
   const corrections: Correction[] = [];
   const toNote = new Map<string, Decimal>();
+  const toNoteWith = new Map<string, Amounts>();
+  const asExpected = new Map<string, Decimal>();
   let isNotingAll = false;
   for (const asset of new Set([...view.totals.keys(), ...view.known.keys()])) {
     if (view.moving.has(asset)) continue;
@@ -54,24 +61,34 @@ export function compareHoldings(view: HoldingsView): HoldingsComparison {
     }
     const expected = known.held.plus(flow?.amount ?? Decimal.zero);
     if (total.minus(expected).abs().compare(toleranceOf(flow, view.feeBps)) > 0) {
-      corrections.push(moved(view.venue, asset, { expected, total }));
-      toNote.set(asset, total);
-    }
+      const correction = moved(view.venue, asset, { expected, total });
+      corrections.push(correction);
+      toNoteWith.set(correction.id, new Map([[asset, total]]));
+    } else asExpected.set(asset, total);
     if ((flow?.fills ?? 0) >= FILLS_MAX) isNotingAll = true;
   }
-  if (isNotingAll) for (const [asset, total] of view.totals) if (!view.moving.has(asset)) toNote.set(asset, total);
+  if (isNotingAll) for (const [asset, total] of asExpected) toNote.set(asset, total);
   corrections.push(...shortOf(view));
-  return { corrections, toNote };
+  return { corrections, toNote, toNoteWith };
 }
 
-/** Every asset of a symbol, and the total that the venue says: positions where it has them, and balances. */
-export function totalsOf(positions: readonly Position[], balances: readonly Balance[]): Map<string, Decimal> {
-  const totals = new Map(balances.map(({ asset, total }) => [asset, total]));
+/** The total that the venue says of each asset: positions where it has them, and balances. */
+export function totalsOf({ positions, balances, symbols }: Listed): ReadonlyMap<string, Decimal> {
+  // Venues leave out what an account holds nothing of.
+  const traded = [...symbols].flatMap((symbol) => Object.values(assetsOf(symbol)));
+  const totals = new Map<string, Decimal>(traded.map((asset) => [asset, Decimal.zero]));
+  for (const { asset, total } of balances) totals.set(asset, total);
   for (const { symbol, quantity } of positions) {
     const { base } = assetsOf(symbol);
     totals.set(base, (totals.get(base) ?? Decimal.zero).plus(quantity));
   }
   return totals;
+}
+
+interface Listed {
+  readonly positions: readonly Position[];
+  readonly balances: readonly Balance[];
+  readonly symbols: ReadonlySet<string>;
 }
 
 export function assetsOf(symbol: string): { readonly base: string; readonly quote: string } {

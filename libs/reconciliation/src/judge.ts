@@ -1,8 +1,10 @@
 import type { AccountFill, AccountOrder, Report } from '#libs/lifecycle';
+import { Decimal } from '#libs/money';
 import { isTerminal, type Fill, type Lookup, type Order, type OrderOwner } from '#libs/venues';
 import { differs, isSameOrder, type Claim } from './claim.js';
 import { correctionOf, type Correction, type Evidence, type Finding } from './correction.js';
 import { isSameFill } from './fill-claims.js';
+import { RULES } from './rules.js';
 
 /** What the venue said when it was asked about one claim alone. */
 export interface Proof {
@@ -12,11 +14,17 @@ export interface Proof {
   readonly fills: readonly Fill[];
 }
 
+/** nothing: the second look showed no difference. unproved: the venue did not answer. */
+export type Verdict = Correction | 'nothing' | 'unproved';
+
 /**
- * nothing: the second look showed no difference. unproved: the venue did not answer. gap: the venue has an open order
- * that its list of open orders lacks, so nothing that the list does not show proves anything.
+ * Whether the venue has an open order that its list of open orders lacks: then the list is not whole, and nothing that
+ * it does not show proves anything.
  */
-export type Verdict = Correction | 'nothing' | 'unproved' | 'gap';
+export function isGap(claim: Claim, lookup: Lookup): boolean {
+  if (claim.what !== 'unlisted' || lookup.outcome !== 'found') return false;
+  return lookup.order.venueOrderId === claim.order.orderId && !isTerminal(lookup.order);
+}
 
 /** Decides about a claim by its proof alone. Pure. */
 export function judge(
@@ -30,8 +38,6 @@ export function judge(
   const reported = lookup.outcome === 'found' ? lookup.order : undefined;
   switch (claim.what) {
     case 'unlisted':
-      if (reported && !isTerminal(reported) && !differs(claim.order, reported)) return 'gap';
-      return reported ? judgeOrder(venue, claim.order, { reported, fills }) : judgeVanished(venue, claim.order, fills);
     case 'differs':
       return reported ? judgeOrder(venue, claim.order, { reported, fills }) : judgeVanished(venue, claim.order, fills);
     case 'unrecorded': {
@@ -44,11 +50,12 @@ export function judge(
     }
     case 'stray': {
       if (!reported) return 'nothing';
-      const { profileId, tradeId } = ownerOf(reported.clientOrderId) ?? {};
+      const { profileId, tradeId } = claim.owner ?? ownerOf(reported.clientOrderId) ?? {};
       const owner = { ...(profileId !== undefined && { profileId }), ...(tradeId !== undefined && { tradeId }) };
       const { symbol, venueOrderId: orderId } = reported;
       const about = { venue, kind: 'stray-order', ...owner, symbol, orderId } as const;
-      return correctionOf({ ...about, recorded: null, reported: evidenceOf(reported) });
+      const recorded = claim.owner ? { clientOrderId: claim.owner.clientOrderId, intent: claim.owner.state } : null;
+      return correctionOf({ ...about, recorded, reported: evidenceOf(reported) });
     }
     case 'fill-differs':
     case 'fill-unlisted':
@@ -63,7 +70,9 @@ function judgeOrder(
 ): Verdict {
   if (!differs(order, reported)) return 'nothing';
   const kind = kindOf(order, reported);
-  return finding(venue, order, { kind, reported: evidenceOf(reported), report: { order: reported, fills } });
+  const isApplied = RULES[kind].action === 'apply';
+  const report = isApplied ? { report: { order: reported, fills } } : {};
+  return finding(venue, order, { kind, reported: evidenceOf(reported), ...report });
 }
 
 function kindOf(order: AccountOrder, reported: Order): Finding['kind'] {
@@ -79,27 +88,38 @@ function kindOf(order: AccountOrder, reported: Order): Finding['kind'] {
 
 /** The venue knows neither id. What it lists as filled is a proof; that it lists no more is one as well. */
 function judgeVanished(venue: string, order: AccountOrder, fills: readonly Fill[]): Verdict {
-  const filled = fills.reduce((sum, { quantity }) => sum.plus(quantity), order.quantity.minus(order.quantity));
+  const filled = fills.reduce((sum, { quantity }) => sum.plus(quantity), Decimal.zero);
   const reported = { status: 'not found', filledQuantity: filled.toString() };
   if (filled.compare(order.bookedQuantity) > 0) {
+    if (order.purpose === 'entry') {
+      return finding(venue, order, { kind: 'entry-fill', reported, report: { order: endedAs(order, filled), fills } });
+    }
     const [first, ...rest] = fills;
-    const kind = order.purpose === 'entry' ? 'entry-fill' : 'exit-fill';
-    return first ? finding(venue, order, { kind, reported, report: { fills: [first, ...rest] } }) : 'nothing';
+    return first
+      ? finding(venue, order, { kind: 'exit-fill', reported, report: { fills: [first, ...rest] } })
+      : 'nothing';
   }
   if (filled.compare(order.bookedQuantity) < 0 || order.filledQuantity.compare(order.bookedQuantity) > 0) {
     return finding(venue, order, { kind: 'overstated', reported });
   }
   if (order.isSettled) return 'nothing';
   if (order.purpose === 'exit') return finding(venue, order, { kind: 'vanished-exit', reported });
-  return finding(venue, order, { kind: 'vanished-entry', reported, report: { order: endedAs(order) } });
+  return finding(venue, order, { kind: 'vanished-entry', reported, report: { order: endedAs(order, filled) } });
 }
 
 function judgeFill(
   venue: string,
   claim: Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>,
-  { fills }: Proof,
+  { lookup, fills }: Proof,
 ): Verdict {
   const { order, fill } = claim;
+  // A fill that came after all shows in the quantity of its order too, which has rules of its own.
+  if (lookup.outcome === 'found' && differs(order, lookup.order)) {
+    return judgeOrder(venue, order, { reported: lookup.order, fills });
+  }
+  if (lookup.outcome === 'not-found' && !fill && isMoreThan(order.bookedQuantity, fills)) {
+    return judgeVanished(venue, order, fills);
+  }
   const fillId = claim.what === 'fill-differs' ? claim.reported.fillId : claim.fill.fillId;
   const reported = fills.find((each) => each.fillId === fillId);
   if (reported && fill && isSameFill(fill, reported)) return 'nothing';
@@ -119,6 +139,10 @@ function judgeFill(
   });
 }
 
+function isMoreThan(booked: Decimal, fills: readonly Fill[]): boolean {
+  return fills.reduce((sum, { quantity }) => sum.plus(quantity), Decimal.zero).compare(booked) > 0;
+}
+
 function finding(
   venue: string,
   order: AccountOrder,
@@ -129,27 +153,33 @@ function finding(
 }
 
 /** How the lifecycle is told that an order is over. */
-function endedAs(order: AccountOrder): Order {
+function endedAs(order: AccountOrder, filledQuantity: Decimal): Order {
+  const isFilled = filledQuantity.compare(order.quantity) >= 0;
   return {
     ...{ venueOrderId: order.orderId, clientOrderId: order.clientOrderId, symbol: order.symbol, side: order.side },
-    ...{ type: order.limitPrice ? 'limit' : 'market', quantity: order.quantity, status: 'cancelled' },
-    ...{ filledQuantity: order.bookedQuantity, createdAt: order.createdAt, updatedAt: order.recordedAt },
+    ...{ type: order.limitPrice ? 'limit' : 'market', quantity: order.quantity },
+    ...{
+      status: isFilled ? 'filled' : 'cancelled',
+      filledQuantity,
+      createdAt: order.createdAt,
+      updatedAt: order.recordedAt,
+    },
   };
 }
 
 function evidenceOfOurs(order: AccountOrder): Evidence {
-  const { clientOrderId, symbol, side, status, quantity, limitPrice, filledQuantity, bookedQuantity } = order;
+  const { orderId, clientOrderId, symbol, side, status, quantity, limitPrice, filledQuantity, bookedQuantity } = order;
   return {
-    ...{ clientOrderId, symbol, side, status: order.isSettled ? `${status}, settled` : status },
+    ...{ orderId, clientOrderId, symbol, side, status: order.isSettled ? `${status}, settled` : status },
     ...{ quantity: quantity.toString(), limitPrice: limitPrice?.toString() ?? null },
     ...{ filledQuantity: filledQuantity.toString(), bookedQuantity: bookedQuantity.toString() },
   };
 }
 
 function evidenceOf(order: Order): Evidence {
-  const { clientOrderId, symbol, side, status, quantity, limitPrice, filledQuantity } = order;
+  const { venueOrderId: orderId, clientOrderId, symbol, side, status, quantity, limitPrice, filledQuantity } = order;
   return {
-    ...{ clientOrderId, symbol, side, status },
+    ...{ orderId, clientOrderId, symbol, side, status },
     ...{ quantity: quantity.toString(), limitPrice: limitPrice?.toString() ?? null },
     filledQuantity: filledQuantity.toString(),
   };

@@ -17,13 +17,24 @@ export class AccountAtVenue {
   readonly fills: Fill[] = [];
   /** What it holds of each asset. */
   readonly held = new Map([['USD', Decimal.parse('1000000')]]);
+  hasPositions = false;
   positions: Position[] = [];
   /** Orders left out of the list of open orders, and of every answer. */
   readonly unlisted = new Set<string>();
   readonly purged = new Set<string>();
+  /** Fills that are in no list. */
+  readonly hiddenFills = new Set<string>();
+  /** What the list of open orders says instead of the truth. */
+  openList: readonly Order[] | undefined;
   /** Verbs that fail, and what the venue is asked. */
   readonly failing = new Set<string>();
   readonly asked: string[] = [];
+  /** Called before a verb is answered: something may happen meanwhile. */
+  beforeAnswer: (verb: string) => void | Promise<void> = () => undefined;
+  /** What becomes of a submission: lost and refused ones are taken all the same. */
+  submission: 'accepted' | 'lost' | 'refused' = 'accepted';
+  /** Of orders that are taken. */
+  status: Order['status'] = 'open';
 
   set(order: Order): void {
     this.orders.set(order.venueOrderId, order);
@@ -59,7 +70,7 @@ export class AccountAtVenue {
   /** An order as the venue takes it from a submission. */
   accept({ clientOrderId, symbol, side, type, quantity, limitPrice }: SubmitRequest, at: Date): Order {
     const order: Order = {
-      ...{ venueOrderId: `v${this.orders.size + 1}`, clientOrderId, symbol, side, type, quantity, status: 'open' },
+      ...{ venueOrderId: `v${this.orders.size + 1}`, clientOrderId, symbol, side, type, quantity, status: this.status },
       ...(limitPrice && { limitPrice }),
       ...{ filledQuantity: Decimal.zero, createdAt: at, updatedAt: at },
     };
@@ -68,33 +79,45 @@ export class AccountAtVenue {
   }
 
   /** The port as trading and sweeping use it. */
-  asVenue(id: string, options: { readonly now: () => Date; readonly hasPositions?: boolean }): Venue {
-    const answer = <T>(verb: string, give: () => T): Promise<T> => {
+  asVenue(id: string, options: { readonly now: () => Date }): Venue {
+    const isListingPositions = (): boolean => this.hasPositions;
+    const answer = async <T>(verb: string, give: () => T): Promise<T> => {
       this.asked.push(verb);
-      return this.failing.has(verb)
-        ? Promise.reject(new VenueUnavailable(id, verb, 'connection', 'told to fail'))
-        : Promise.resolve(give());
+      await this.beforeAnswer(verb);
+      if (this.failing.has(verb)) throw new VenueUnavailable(id, verb, 'connection', 'told to fail');
+      return give();
     };
     const shown = (): Order[] => [...this.orders.values()].filter(({ venueOrderId }) => !this.purged.has(venueOrderId));
-    const lookup = (verb: string, fits: (order: Order) => boolean): Promise<Lookup> => {
+    const lookup = async (verb: string, fits: (order: Order) => boolean): Promise<Lookup> => {
       this.asked.push(verb);
-      if (this.failing.has(verb))
-        return Promise.resolve({ outcome: 'unknown', reason: 'connection', message: 'silent' });
+      await this.beforeAnswer(verb);
+      if (this.failing.has(verb)) return { outcome: 'unknown', reason: 'connection', message: 'silent' };
       const order = shown().find(fits);
-      return Promise.resolve(order ? { outcome: 'found', order } : { outcome: 'not-found' });
+      return order ? { outcome: 'found', order } : { outcome: 'not-found' };
     };
     return {
       id,
       capabilities: {
         clientOrderIds: { lengthMax: 128, alphabet: /[a-z0-9-]/, unique: 'always' },
-        hasPositions: options.hasPositions ?? false,
+        get hasPositions() {
+          return isListingPositions();
+        },
         ...{ orderTypes: [], timesInForce: [], limits: [] },
       },
-      submit: (request) => Promise.resolve({ outcome: 'accepted', order: this.accept(request, options.now()) }),
+      submit: async (request) => {
+        await this.beforeAnswer('submit');
+        const order = this.accept(request, options.now());
+        const message = 'as it was told';
+        if (this.submission === 'lost') return { outcome: 'unknown', reason: 'connection', message };
+        if (this.submission === 'refused') return { outcome: 'refused', reason: 'invalid-order', message };
+        return { outcome: 'accepted', order };
+      },
       instrument: (symbol) => Promise.resolve({ symbol, quantityStep: STEP, priceTick: STEP }),
       openOrders: () =>
-        answer('openOrders', () =>
-          shown().filter((order) => !isTerminal(order) && !this.unlisted.has(order.venueOrderId)),
+        answer(
+          'openOrders',
+          () =>
+            this.openList ?? shown().filter((order) => !isTerminal(order) && !this.unlisted.has(order.venueOrderId)),
         ),
       closedOrders: ({ since, symbols }) =>
         answer('closedOrders', () =>
@@ -103,7 +126,11 @@ export class AccountAtVenue {
       fills: ({ symbols, start }) =>
         answer('fills', () => ({
           fills: this.fills.filter(
-            ({ symbol, happenedAt }) => symbols.includes(symbol) && 'since' in start && happenedAt >= start.since,
+            ({ fillId, symbol, happenedAt }) =>
+              !this.hiddenFills.has(fillId) &&
+              symbols.includes(symbol) &&
+              'since' in start &&
+              happenedAt >= start.since,
           ),
           cursor: '',
         })),

@@ -6,10 +6,10 @@ import { expect, inject, onTestFinished } from 'vitest';
 import { SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { deposit, findLedger, openLedger, verifyLedger } from '#libs/ledger';
-import { findTrade, Lifecycle, type ExitRequest, type Trade } from '#libs/lifecycle';
+import { findTrade, Lifecycle, type ExitRequest, type Outcome, type Step, type Trade } from '#libs/lifecycle';
 import { EntryLocks, ReconciliationLocks } from '#libs/locks';
 import { Decimal } from '#libs/money';
-import { openRedis } from '#libs/redis';
+import { openRedis, type Redis } from '#libs/redis';
 import type { Fill } from '#libs/venues';
 import { createTestDatabase, withDatabase } from '../../../../test/harness/database.js';
 import { listCorrections, type CorrectionRecord } from '../correction-records.js';
@@ -48,6 +48,7 @@ export async function setupReconciliation(
   const clock = new SystemClock();
   const account = new AccountAtVenue();
   const venue = account.asVenue(VENUE, { now: () => new Date(clock.now()) });
+  let atTradeStep: (step: Step) => void | Promise<void> = silent;
   const lifecycle = new Lifecycle({
     ...{ database, clock, venueOf: () => venue },
     locks: new EntryLocks(database, { ttlMs: LOCK_TTL_MS }),
@@ -56,26 +57,37 @@ export async function setupReconciliation(
       ...{ unknownAlertMs: 60_000, buffers: { marketBps: 0, feeBps: 50 } },
     },
     observer: {
-      ...{ reached: silent, concluded: silent, applied: silent, resolved: silent, overdue: silent, undecided: silent },
+      ...{
+        reached: (step) => atTradeStep(step),
+        concluded: silent,
+        applied: silent,
+        resolved: silent,
+        overdue: silent,
+        undecided: silent,
+      },
       failed: silent,
     },
   });
   let atStep: (step: SweepStep) => void | Promise<void> = silent;
   const lockTtlMs = options.lockTtlMs ?? LOCK_TTL_MS;
-  const newReconciliation = () => {
+  const newReconciliation = (own: { redis?: Redis; keyPrefix?: string } = {}) => {
     const report = new ReconciliationReport(pino({ level: 'silent' }), [VENUE], new Registry());
     report.reached = (step) => atStep(step);
+    const locks = new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() });
     const reconciliation = new Reconciliation({
       ...{ database, clock, observer: report, venueOf: () => venue },
-      locks: new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() }),
-      turns: new SweepTurns({ redis, clock, keyPrefix: `test-${randomUUID()}`, lockTtlMs: LOCK_TTL_MS }),
+      locks,
+      turns: new SweepTurns({
+        ...{ redis: own.redis ?? redis, clock, lockTtlMs: LOCK_TTL_MS },
+        keyPrefix: own.keyPrefix ?? `test-${randomUUID()}`,
+      }),
       settings: {
         ...{ clientOrderIdPrefix: 'test', submitWindowMs: 0, settleMs: 0, lookbackMs: 3_600_000 },
         ...{ intervalMs: 0, feeBps: 50 },
         ...options.settings,
       },
     });
-    return { reconciliation, report };
+    return { reconciliation, report, locks };
   };
   const { reconciliation, report } = newReconciliation();
   const sweep = async () => {
@@ -84,23 +96,51 @@ export async function setupReconciliation(
     return swept;
   };
 
-  const newProfile = async (capital = '10000'): Promise<string> => {
+  /** A digest of every row version of every table: any write shows in it. */
+  const written = async (): Promise<string> => {
+    const tables = await admin.query<{ name: string }>(
+      `select relname as name from pg_stat_user_tables where schemaname = 'public' order by relname`,
+    );
+    const digest = ({ name }: { name: string }): string =>
+      `select '${name} ' || md5(coalesce(string_agg(ctid || ' ' || xmin, ',' order by ctid), '')) as digest from ${name}`;
+    const { rows } = await admin.query<{ digest: string }>(tables.rows.map(digest).join(' union all '));
+    return rows.map((row) => row.digest).join('\n');
+  };
+  /** Sweeps once more, and expects that nothing at all is written. */
+  const sweepQuietly = async () => {
+    const before = await written();
+    const swept = await sweep();
+    expect(await written()).toBe(before);
+    return swept;
+  };
+
+  const newProfile = async (capital = '10000', owner = 'alice'): Promise<string> => {
     const profileId = randomUUID();
     await database.transaction(async (tx) => {
-      await tx.query(`insert into profiles (profile_id, name, owner_id) values ($1, 'p', 'alice')`, [profileId]);
+      await tx.query(`insert into profiles (profile_id, name, owner_id) values ($1, 'p', $2)`, [profileId, owner]);
       await openLedger(tx, profileId);
       await deposit(tx, { profileId, key: 'opening', actor: 'test', amount: d(capital) });
     });
     return profileId;
   };
-  const enter = async (profileId: string, quantity = '10', signalId = 's1') => {
+  const tryEnter = (profileId: string, quantity = '10', signalId = 's1'): Promise<Outcome> => {
     const signal = { profileId, venue: VENUE, symbol: SYMBOL, side: 'buy', strategy: 'test', signalId } as const;
-    const { tradeId, outcome, clientOrderId } = await lifecycle.enter({
+    return lifecycle.enter({
       ...{ ...signal, actor: 'test', size: { quantity: d(quantity) } },
       order: { type: 'limit', limitPrice: LIMIT_PRICE },
     });
+  };
+  const enter = async (profileId: string, quantity = '10', signalId = 's1') => {
+    const { tradeId, outcome, clientOrderId } = await tryEnter(profileId, quantity, signalId);
     expect(outcome).toBe('submitted');
     return { tradeId, ...orderOf(clientOrderId) };
+  };
+  /** A trade that holds what it bought. */
+  const buy = async (profileId: string, quantity = '10', signalId = 's1') => {
+    const entered = await enter(profileId, quantity, signalId);
+    fillUnseen(entered.orderId, `f-${entered.orderId}`, quantity);
+    await tell(entered.orderId);
+    return entered;
   };
   const exit = async (request: Pick<ExitRequest, 'profileId' | 'tradeId'>) => {
     const order = { type: 'limit', limitPrice: LIMIT_PRICE } as const;
@@ -158,11 +198,15 @@ export async function setupReconciliation(
       report,
       sweep,
       newProfile,
+      tryEnter,
       enter,
+      buy,
       exit,
     },
+    ...{ clock, redis, url, written, sweepQuietly },
     ...{ fillUnseen, tell, trade, corrections, balances, contradictions, halts },
     /** Called at each step of a sweep, and waited for. */
-    onStep: (watch: typeof atStep) => (atStep = watch),
+    onStep: (watch: typeof atStep) => void (atStep = watch),
+    onTradeStep: (watch: typeof atTradeStep) => void (atTradeStep = watch),
   };
 }
