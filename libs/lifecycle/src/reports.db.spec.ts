@@ -13,7 +13,7 @@ import {
   type OrderStory,
 } from './testing/venue-story.js';
 
-const RUNS = 40;
+const RUNS = 30;
 
 type Lifecycle = Awaited<ReturnType<typeof setupLifecycle>>;
 
