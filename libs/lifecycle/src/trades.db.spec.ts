@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ORDER_TRANSITIONS } from '../index.js';
 import { persistLifecycle } from './intents.js';
 import { d, fillOf, orderOf, setupLifecycle } from './testing/setup.js';
 
 const evidence = { asked: 'submit', answer: 'refused' } as const;
-
-describe('the states of an order', () => {
-  it('are the same in code and in Postgres', async () => {
-    const { admin } = await setupLifecycle();
-    const { rows } = await admin.query<{ from_status: string; to_status: string }>('select * from order_transitions');
-    const inPostgres = rows.map(({ from_status: from, to_status: to }) => `${from} → ${to}`).sort();
-    const inCode = Object.entries(ORDER_TRANSITIONS).flatMap(([from, all]) => all.map((to) => `${from} → ${to}`));
-    expect(inPostgres).toEqual(inCode.sort());
-  });
-});
 
 describe('an entry', () => {
   it('reserves and writes its intent, both or neither', async () => {
