@@ -30,7 +30,7 @@ const CRASHES: Crash[] = IS_WHOLE
   : STEPS.map((step, index) => ({ step, adapter: ADAPTERS[index % 2] ?? 'alpaca', seed: index }));
 
 it.each(CRASHES)(
-  'a kill at $step over $adapter with seed $seed breaks no invariant',
+  'a kill at $step over $adapter with seed $seed breaks no invariant, and leaves every order known (invariant 12)',
   async ({ step, adapter, seed }) => {
     const trading = await setupTrading(paper(), { adapter, seed });
     const successor = trading.startTrader();

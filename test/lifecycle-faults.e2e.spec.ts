@@ -60,7 +60,7 @@ function heirOf(trader: Trader, trading: Trading, { fault }: Fault): Trader {
 }
 
 describe('a submission that meets', () => {
-  it.each(CASES)('$name, of an $purpose over $adapter, is sent once and found out', async (fault) => {
+  it.each(CASES)('$name, of an $purpose over $adapter, is sent once and found out (invariant 1)', async (fault) => {
     const { adapter, isDone, purpose } = fault;
     const trading = await setupTrading(paper(), { adapter, settings: { submitTimeoutMs: SUBMIT_TIMEOUT_MS } });
     const trader = trading.startTrader();

@@ -41,7 +41,7 @@ async function finishAll(trading: Trading, [trader]: readonly Trader[]): Promise
 it.each([
   { count: 2, adapter: 'ccxt' },
   { count: 10, adapter: 'alpaca' },
-] as const)('$count processes that race for the same wish send one order (invariants 1, 7)', async (given) => {
+] as const)('$count processes that race for the same wish send one order (invariants 1, 4, 7)', async (given) => {
   const { trading, traders } = await setup(given.adapter, given.count);
   for (let round = 1; round <= ROUNDS; round += 1) {
     const story = ofSignal(trading, `s${round}`);

@@ -5,7 +5,7 @@ import { d, fillOf, orderOf, setupLifecycle } from './testing/setup.js';
 const evidence = { asked: 'submit', answer: 'refused' } as const;
 
 describe('an entry', () => {
-  it('reserves and writes its intent, both or neither', async () => {
+  it('reserves and writes its intent, both or neither, and nothing beyond its capital (invariant 3)', async () => {
     const { newProfile, begin, balances, admin } = await setupLifecycle({ capital: '2000' });
     const profileId = await newProfile();
     expect(await begin(profileId)).toMatchObject({ verdict: 'begun' });
