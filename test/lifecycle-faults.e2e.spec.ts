@@ -119,6 +119,23 @@ describe.each(SOME_ADAPTERS(1))('over %s', (adapter) => {
     expect(await finish(trading, trader)).toBe('closed');
   });
 
+  it('a cancellation of an entry that nobody knows of yet is carried out as soon as it is found', async () => {
+    const trading = await setupTrading(paper(), { adapter });
+    const { signal, symbol, profileId, strike } = trading;
+    const trader = trading.startTrader();
+    await strike({ operation: 'submit', fault: 'drop-response', times: 1 });
+    await strike({ operation: 'lookup', fault: 'http-500' });
+    const { tradeId } = await trader.tell<Outcome>({ do: 'enter', signal });
+    await trader.tell({ do: 'cancel', profileId, tradeId });
+    expect(await trading.openOrders()).toHaveLength(1);
+    await trading.paper.control('DELETE', '/paper/faults');
+    expect(await trader.tell({ do: 'resolve', symbol })).toEqual({ left: 0 });
+    await trader.tell({ do: 'report', symbol });
+    expect(await trading.openOrders()).toEqual([]);
+    expect(await finish(trading, trader)).toBe('cancelled');
+    expect(await trading.reserved()).toBe('0');
+  });
+
   it('a cancellation is carried on whatever becomes of the request', async () => {
     const settings = { submitTimeoutMs: SUBMIT_TIMEOUT_MS };
     const trading = await setupTrading(paper(), { adapter, seed: SEED_OF_TWO_FILLS, settings });
