@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { SystemClock } from '#libs/clock';
-import { Database, migrate } from '#libs/database';
-import { EmbeddedServers, findEmbeddedUrls } from '#libs/embedded';
+import { Database } from '#libs/database';
 import { LedgerService, LedgerUnavailable, verifyLedger, type LedgerCommand, type Verdict } from '#libs/ledger';
 import { Decimal } from '#libs/money';
-import { migrations } from '#migrations';
-import { temporaryFolder } from './harness/process.js';
+import { startKillablePostgres } from './harness/killable-servers.js';
 
 const PROFILES = 4;
 const CALLERS = 24;
@@ -24,15 +19,7 @@ interface Sent {
 }
 
 async function setup() {
-  const dataDir = temporaryFolder();
-  const servers = new EmbeddedServers(dataDir, new SystemClock(), {
-    progress: () => undefined,
-    died: () => undefined,
-    failed: () => undefined,
-  });
-  onTestFinished(() => servers.stop());
-  const url = await servers.startPostgres();
-  await migrate({ url, applicationName: 'tests', connectTimeoutMs: 10_000 }, migrations);
+  const { url, kill: crash, restart: startAgain } = await startKillablePostgres();
   const database = await Database.open(
     {
       ...{ url, applicationName: 'crash test', poolSize: 4 },
@@ -47,12 +34,6 @@ async function setup() {
     tx.query(`insert into profiles (profile_id, name, owner_id) select unnest($1::uuid[]), 'p', 'alice'`, [profileIds]),
   );
   for (const profileId of profileIds) await service.openLedger(profileId);
-  // All of it, as when the machine goes: backends that outlive their postmaster would still finish what they do.
-  const crash = () => {
-    const pid = Number(readFileSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-    for (const each of [pid, ...children]) process.kill(each, 'SIGKILL');
-  };
   /** Resolves when a batch waits for this profile, held up by a transaction that only the crash will end. */
   const keepWaiting = async (profileId: string) => {
     const [holder, watcher] = [new Client({ connectionString: url }), new Client({ connectionString: url })];
@@ -69,15 +50,7 @@ async function setup() {
     await vi.waitUntil(isWaiting, { timeout: 30_000, interval: 5 });
   };
   const restart = async () => {
-    const isGone = () => findEmbeddedUrls(dataDir, new SystemClock()).databaseUrl === undefined;
-    await vi.waitUntil(isGone, { timeout: 30_000 });
-    await vi.waitUntil(
-      async () => {
-        await servers.runOnce();
-        return !isGone();
-      },
-      { timeout: 60_000 },
-    );
+    await startAgain();
     await vi.waitUntil(
       () =>
         database.ping().then(

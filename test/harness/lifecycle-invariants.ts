@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { Decimal } from '#libs/money';
 import type { PaperOrder, PaperVenue } from './paper-venue.js';
 
@@ -24,7 +24,7 @@ export async function readVenueRecord(
  * What is wrong, by the numbers of the invariants; nothing once everything that happened was reported. All orders of the
  * record must be of this database.
  */
-export async function brokenInvariants(admin: Client, venue: VenueRecord): Promise<string[]> {
+export async function brokenInvariants(admin: Pool, venue: VenueRecord): Promise<string[]> {
   const found: string[] = repeatedOrders(venue);
   for (const [rule, sql] of Object.entries(BREACHES)) {
     const { rows } = await admin.query<{ what: string }>(sql);
@@ -83,7 +83,7 @@ interface KnownOrder {
   readonly notional: string;
 }
 
-async function readKnownOrders(admin: Client): Promise<KnownOrder[]> {
+async function readKnownOrders(admin: Pool): Promise<KnownOrder[]> {
   const { rows } = await admin.query<KnownOrder>(
     `select o.order_id as "orderId", o.client_order_id as "clientOrderId", coalesce(sum(f.quantity), 0)::text as quantity,
             coalesce(sum(f.quantity * f.price), 0)::text as notional

@@ -76,6 +76,14 @@ const venue = openVenue(
   },
 );
 
+/** Said before the gap with which a stream begins is looked into: from here on the stream misses nothing. */
+const stream = venue.stream.bind(venue);
+venue.stream = (listener, signal) =>
+  stream((event) => {
+    if (event.kind === 'gap') say('stream live');
+    listener(event);
+  }, signal);
+
 let pauseAt: Step | undefined;
 let goOn = Promise.withResolvers<void>();
 const observer: LifecycleObserver = {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { Client } from 'pg';
+import { Pool } from 'pg';
 import { expect, inject, onTestFinished } from 'vitest';
 import { Database } from '#libs/database';
 import { deposit, openLedger } from '#libs/ledger';
@@ -123,11 +123,12 @@ export async function setupTrading(
   await paper.control('POST', '/paper/mode', { fills: 'manual' });
   const own = options.url === undefined ? await createTestDatabase() : undefined;
   const url = options.url ?? own?.url ?? '';
-  const admin = new Client({
+  // A pool, because it connects again by itself to a server that was killed.
+  const admin = new Pool({
     connectionString: options.adminUrl ?? withDatabase(inject('superuserUrl'), own?.name ?? ''),
+    max: 2,
   });
   admin.on('error', () => undefined);
-  await admin.connect();
   onTestFinished(() => admin.end());
   const profileId = await newProfile(url);
   const before = await readVenueRecord(paper);
@@ -137,12 +138,12 @@ export async function setupTrading(
   const signal: TraderSignal = {
     ...{ profileId, symbol, side: 'buy', quantity: story.quantity, limitPrice: story.limitPrice, signalId: 's1' },
   };
-  const startTrader = (changes: Partial<TraderSetup> = {}): Trader =>
+  const startTrader = (changes: Partial<LifecycleSettings> = {}): Trader =>
     Trader.start({
       ...{ databaseUrl: url, keyPrefix: `test-${randomUUID()}`, port: Number(new URL(paper.url).port) },
-      ...{ adapter: options.adapter, queryTimeoutMs: 10_000, settings: { ...SETTINGS, ...options.settings } },
+      ...{ adapter: options.adapter, queryTimeoutMs: 10_000 },
+      settings: { ...SETTINGS, ...options.settings, ...changes },
       ...options.trader,
-      ...changes,
     });
   /** Resolves once Postgres says so. */
   const until = async (condition: string): Promise<void> => {
@@ -150,13 +151,23 @@ export async function setupTrading(
   };
   /** As if the time of every lock were over. */
   const endLocks = (): Promise<unknown> => admin.query('update entry_locks set expires_at = clock_timestamp()');
-  const trade = async (): Promise<TradeRow | undefined> =>
+  /** What became of a signal; of the only one, unless a test has several. */
+  const trade = async (signalId = signal.signalId): Promise<TradeRow | undefined> =>
     (
       await admin.query<TradeRow>(
         `select trade_id as "tradeId", coalesce(t.state, e.state) as state, e.state as "intentState"
-           from entry_intents e left join trade_lifecycle t using (profile_id, trade_id)`,
+           from entry_intents e left join trade_lifecycle t using (profile_id, trade_id) where e.signal_id = $1`,
+        [signalId],
       )
     ).rows[0];
+  /** All that is set aside, for orders and positions. */
+  const reserved = async (): Promise<string | undefined> =>
+    (
+      await admin.query<{ reserved: string }>(
+        'select trim_scale(reserved_for_orders + reserved_for_positions) as reserved from capital_ledger',
+      )
+    ).rows[0]?.reserved;
+  const strike = (fault: Record<string, unknown>): Promise<unknown> => paper.control('POST', '/paper/faults', fault);
   const fill = (id: string, part: { quantity?: string; price?: string } = {}): Promise<unknown> =>
     paper.control('POST', `/paper/orders/${id}/fill`, part);
   const openOrders = async () =>
@@ -164,7 +175,7 @@ export async function setupTrading(
   const broken = async (): Promise<string[]> => brokenInvariants(admin, await record());
   return {
     ...{ paper, admin, profileId, symbol, signal, story, url, record, startTrader, until, endLocks, trade, fill },
-    ...{ openOrders, broken },
+    ...{ openOrders, broken, reserved, strike },
   };
 }
 
@@ -207,7 +218,7 @@ export async function finish(trading: Trading, trader: Trader): Promise<string> 
   const { signal, symbol, profileId, story, broken, fill, openOrders } = trading;
   await rebuild(trading, trader);
   for (let stage = 0; stage < STAGES_MAX; stage += 1) {
-    const trade = await trading.trade();
+    const trade = await trading.trade(signal.signalId);
     if (!trade) {
       await trader.tell({ do: 'enter', signal });
       continue;
@@ -234,7 +245,20 @@ export async function finish(trading: Trading, trader: Trader): Promise<string> 
         return trade.state;
     }
   }
-  throw new Error(`The trade did not end; it is ${JSON.stringify(await trading.trade())}.`);
+  throw new Error(`The trade did not end; it is ${JSON.stringify(await trading.trade(signal.signalId))}.`);
+}
+
+/** Buys in two fills, and resolves with the command that sells it all. */
+export async function buy(trading: Trading, trader: Trader) {
+  const { signal, symbol, story, fill, openOrders, profileId } = trading;
+  await trader.tell({ do: 'enter', signal });
+  for (const { id } of await openOrders()) {
+    await fill(id, story.firstFill);
+    if (story.firstFill.quantity !== story.quantity) await fill(id);
+  }
+  await trader.tell({ do: 'report', symbol });
+  const tradeId = (await trading.trade(signal.signalId))?.tradeId ?? '';
+  return { do: 'exit', profileId, tradeId, limitPrice: story.limitPrice } as const;
 }
 
 export async function rebuild({ symbol, profileId, broken }: Trading, trader: Trader): Promise<void> {

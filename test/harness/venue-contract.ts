@@ -95,7 +95,8 @@ export function describeVenue(protocol: Protocol): void {
     });
 
     it('gives up when the caller does, and sends nothing when the caller already has', async () => {
-      const { venue, request, paper, submissionsOf } = await setup(protocol);
+      const { open, request, paper, submissionsOf } = await setup(protocol);
+      const venue = open({ context: { config: { ...ownConfig(), SUBMIT_TIMEOUT_MS: 50_000 } } });
       await venue.instrument(symbol);
       const early = request();
       expect(await venue.submit(early, { signal: AbortSignal.abort() })).toMatchObject({
@@ -104,7 +105,7 @@ export function describeVenue(protocol: Protocol): void {
       });
       await paper.control('POST', '/paper/faults', { operation: 'submit', fault: 'delay', delayMs: 60_000 });
       const giveUp = new AbortController();
-      const late = venue.submit(request(), { signal: giveUp.signal, timeoutMs: 50_000 });
+      const late = venue.submit(request(), { signal: giveUp.signal });
       await paper.control('GET', '/paper/orders');
       giveUp.abort();
       expect(await late).toMatchObject({ outcome: 'unknown', reason: 'aborted' });

@@ -42,13 +42,13 @@ export function toWire(report: Report): Record<string, unknown> {
 }
 
 function orderToWire(order: Order): Record<string, unknown> {
-  const { venueOrderId, clientOrderId, status, filledQuantity, averagePrice, createdAt, updatedAt } = order;
-  return { orderId: venueOrderId, clientOrderId, status, filledQuantity, averagePrice, createdAt, updatedAt };
+  const { venueOrderId, clientOrderId, symbol, status, filledQuantity, averagePrice, createdAt, updatedAt } = order;
+  return { orderId: venueOrderId, clientOrderId, symbol, status, filledQuantity, averagePrice, createdAt, updatedAt };
 }
 
 /** All that a fill alone says of its order. */
-function fillToOrder({ venueOrderId, clientOrderId, happenedAt }: Fill): Record<string, unknown> {
-  return { orderId: venueOrderId, clientOrderId, createdAt: happenedAt, updatedAt: happenedAt };
+function fillToOrder({ venueOrderId, clientOrderId, symbol, happenedAt }: Fill): Record<string, unknown> {
+  return { orderId: venueOrderId, clientOrderId, symbol, createdAt: happenedAt, updatedAt: happenedAt };
 }
 
 function fillsToWire({ fills = [] }: Report): Record<string, unknown>[] {

@@ -1,22 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ORDER_TRANSITIONS } from '../index.js';
-import { persistLifecycle } from './intents.js';
+import { noteEvidence, persistLifecycle } from './intents.js';
 import { d, fillOf, orderOf, setupLifecycle } from './testing/setup.js';
 
 const evidence = { asked: 'submit', answer: 'refused' } as const;
 
-describe('the states of an order', () => {
-  it('are the same in code and in Postgres', async () => {
-    const { admin } = await setupLifecycle();
-    const { rows } = await admin.query<{ from_status: string; to_status: string }>('select * from order_transitions');
-    const inPostgres = rows.map(({ from_status: from, to_status: to }) => `${from} → ${to}`).sort();
-    const inCode = Object.entries(ORDER_TRANSITIONS).flatMap(([from, all]) => all.map((to) => `${from} → ${to}`));
-    expect(inPostgres).toEqual(inCode.sort());
-  });
-});
-
 describe('an entry', () => {
-  it('reserves and writes its intent, both or neither', async () => {
+  it('reserves and writes its intent, both or neither, and nothing beyond its capital (invariant 3)', async () => {
     const { newProfile, begin, balances, admin } = await setupLifecycle({ capital: '2000' });
     const profileId = await newProfile();
     expect(await begin(profileId)).toMatchObject({ verdict: 'begun' });
@@ -75,6 +64,28 @@ describe('an entry', () => {
     await lockToken(profileId);
     expect(await persist(intent.lockToken, intent.clientOrderId)).toMatchObject({ verdict: 'stale_lock' });
     expect(await trade(profileId, intent.tradeId)).toMatchObject({ state: 'pending' });
+  });
+
+  it('is neither rejected nor noted upon under a stale token (invariant 7)', async () => {
+    const { database, reject, newProfile, begin, lockToken, balances, trade } = await setupLifecycle();
+    const profileId = await newProfile();
+    const intent = await begin(profileId);
+    await lockToken(profileId);
+    const stale = { lockToken: intent.lockToken, evidence };
+    expect(await reject(intent, { ...stale, reason: 'other', actor: 'test' })).toMatchObject({ verdict: 'stale_lock' });
+    expect(await noteEvidence(database, intent, stale)).toMatchObject({ verdict: 'stale_lock' });
+    expect(await trade(profileId, intent.tradeId)).toMatchObject({ state: 'pending' });
+    expect(await balances(profileId)).toEqual(['10000', '1005', '0', '0', '8995']);
+  });
+
+  it('beside an active one of its symbol is refused by Postgres itself, whoever writes it (invariant 4)', async () => {
+    const { admin, reject, newProfile, begin } = await setupLifecycle();
+    const profileId = await newProfile();
+    const first = await begin(profileId);
+    await reject(first, { lockToken: first.lockToken, reason: 'other', evidence, actor: 'test' });
+    await begin(profileId, { symbol: 'btc/USD' });
+    const revive = admin.query('update entry_intents set is_active = true where trade_id = $1', [first.tradeId]);
+    await expect(revive).rejects.toThrow('one_active_entry');
   });
 
   it('that the venue refused gives its capital back and makes room for the next', async () => {

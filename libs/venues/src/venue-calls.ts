@@ -40,14 +40,19 @@ export class VenueCalls {
     attempt: (signal: AbortSignal) => Promise<T>,
     explain: (error: unknown) => Fault,
   ): Promise<CallResult<T>> {
+    // The caller's time runs from here, its wait for a place in the budget included; ours from the sending.
+    const endsAt = this.clock.monotonic() + (call.timeoutMs ?? Infinity);
     const grant = await this.budget.acquire({
       priority: call.priority,
       cost: call.cost,
-      waitMsMax: this.limits.budgetWaitMs,
+      waitMsMax: Math.min(this.limits.budgetWaitMs, call.timeoutMs ?? Infinity),
       ...(call.signal && { signal: call.signal }),
     });
     if (!grant.granted) return notSent(grant.reason);
-    const result = await this.attempt(call, attempt, explain);
+    const allowedMs = call.isOrder ? this.limits.orderTimeoutMs : this.limits.queryTimeoutMs;
+    const timeoutMs = Math.min(allowedMs, endsAt - this.clock.monotonic());
+    if (timeoutMs <= 0) return notSent('aborted');
+    const result = await this.attempt({ ...call, timeoutMs }, attempt, explain);
     if (!result.isAnswered && result.fault.kind === 'answer' && isRateLimited(result.fault)) {
       const byDefault = result.fault.status === 418 ? BAN_MS_DEFAULT : BLOCK_MS_DEFAULT;
       await this.budget.block(result.fault.retryAfterMs ?? byDefault);
@@ -56,11 +61,10 @@ export class VenueCalls {
   }
 
   private async attempt<T>(
-    call: Call,
+    { timeoutMs, ...call }: CallOptions & { readonly timeoutMs: number },
     attempt: (signal: AbortSignal) => Promise<T>,
     explain: (error: unknown) => Fault,
   ): Promise<CallResult<T>> {
-    const timeoutMs = call.timeoutMs ?? (call.isOrder ? this.limits.orderTimeoutMs : this.limits.queryTimeoutMs);
     const ended = new AbortController();
     const late = new AbortController();
     void this.clock.sleep(timeoutMs, ended.signal).then(() => {

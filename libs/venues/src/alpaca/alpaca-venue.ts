@@ -41,6 +41,8 @@ import { followTradeUpdates } from './trade-updates.js';
 
 const REQUESTS_PER_MINUTE = 200;
 const BEGINNING = new Date(0);
+/** Steps change once in years; an order that keeps to old ones is refused. */
+const INSTRUMENT_KEPT_MS = 600_000;
 
 /** Stocks: cents from one dollar up, and shares in parts of 10^-9. */
 const STOCK_PRICE_TICK = Decimal.parse('0.01');
@@ -54,6 +56,7 @@ export class AlpacaVenue implements Venue {
   readonly id: string;
   readonly capabilities: VenueCapabilities;
   private client: Promise<AlpacaClient> | undefined;
+  private readonly instruments = new Map<string, { readonly instrument: Instrument; readonly keptTill: number }>();
 
   constructor(
     private readonly settings: AlpacaSettings,
@@ -162,7 +165,16 @@ export class AlpacaVenue implements Venue {
     );
   }
 
-  instrument(symbol: string, options?: CallOptions): Promise<Instrument> {
+  async instrument(symbol: string, options?: CallOptions): Promise<Instrument> {
+    const { clock } = this.parts;
+    const kept = this.instruments.get(symbol);
+    if (kept && clock.monotonic() < kept.keptTill) return kept.instrument;
+    const instrument = await this.readInstrument(symbol, options);
+    this.instruments.set(symbol, { instrument, keptTill: clock.monotonic() + INSTRUMENT_KEPT_MS });
+    return instrument;
+  }
+
+  private readInstrument(symbol: string, options?: CallOptions): Promise<Instrument> {
     return this.list('instrument', { ...options, priority: 'data' }, (client, request) =>
       request(async (signal) => {
         const answer = client.assets.getV2AssetsSymbolOrAssetIdRaw({ symbolOrAssetId: symbol }, under(signal));
