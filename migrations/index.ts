@@ -11,6 +11,7 @@ import { LifecycleTables } from './0010-lifecycle-tables.js';
 import { Intents } from './0011-intents.js';
 import { OrderReports } from './0012-order-reports.js';
 import { LifecycleTruth } from './0013-lifecycle-truth.js';
+import { LedgerSpeed } from './0014-ledger-speed.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   Intents,
   OrderReports,
   LifecycleTruth,
+  LedgerSpeed,
 ];
