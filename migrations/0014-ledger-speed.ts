@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { APPLY_BATCH } from './0014-batch.js';
 import { RULES, type OneMoveKind } from './0014-one-move.js';
 import { singleCommand } from './0014-single-commands.js';
 
@@ -13,6 +14,7 @@ export class LedgerSpeed implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(INVARIANTS);
     await runner.query(LEDGER_HAS_A_PROFILE);
+    await runner.query(APPLY_BATCH);
     for (const kind of Object.keys(RULES) as OneMoveKind[]) await runner.query(singleCommand(kind));
   }
 
