@@ -41,7 +41,8 @@ export function singleCommand(kind: OneMoveKind): string {
           if found then return row (1, 'applied', v_sequence, null)::public.ledger_verdict; end if;
           raise sqlstate 'FLT01' using message = 'A hopeful command meets a refusal.';
         end if;
-      exception when unique_violation or sqlstate 'FLT01' then null;
+      -- A reservation that was read before the wait can lead to a row that a policy forbids.
+      exception when unique_violation or insufficient_privilege or sqlstate 'FLT01' then null;
       end;
       return (select v from public.fn_ledger_apply_batch(
         jsonb_build_array(jsonb_build_object('kind', '${kind}', ${asJson(kind)}))) v);
