@@ -11,6 +11,7 @@ import { LifecycleTables } from './0010-lifecycle-tables.js';
 import { Intents } from './0011-intents.js';
 import { OrderReports } from './0012-order-reports.js';
 import { LifecycleTruth } from './0013-lifecycle-truth.js';
+import { LedgerSpeed } from './0014-ledger-speed.js';
 import { OrderIdentity } from './0015-order-identity.js';
 import { Reconciliation } from './0016-reconciliation.js';
 
@@ -29,6 +30,7 @@ export const migrations = [
   Intents,
   OrderReports,
   LifecycleTruth,
+  LedgerSpeed,
   OrderIdentity,
   Reconciliation,
 ];

@@ -24,12 +24,12 @@ export function oneByOne(profiles: readonly string[], where: Where): Operation {
     const { amount, quantity, venue, symbol } = ORDER;
     await expectApplied(client, {
       name: 'reserve',
-      text: 'select verdict from fn_ledger_reserve($1, $2, $3, $4, $5, $6, $7, $8)',
+      text: 'select (f).verdict from (select fn_ledger_reserve($1, $2, $3, $4, $5, $6, $7, $8) as f) x',
       values: [profile, `reserve:${trade}`, trade, amount, quantity, venue, symbol, ACTOR],
     });
     await expectApplied(client, {
       name: 'release',
-      text: 'select verdict from fn_ledger_release($1, $2, $3, $4)',
+      text: 'select (f).verdict from (select fn_ledger_release($1, $2, $3, $4) as f) x',
       values: [profile, `release:${trade}`, trade, ACTOR],
     });
     return 2;

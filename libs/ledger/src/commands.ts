@@ -94,7 +94,8 @@ async function apply(tx: Tx, command: LedgerCommand): Promise<Verdict> {
   const casts = fields.map(({ type }, index) => `$${index + 1}::${type}`).join(', ');
   const wire = toWire(command);
   const [row] = await tx.query<VerdictRow[]>(
-    `select verdict, sequence, detail from fn_ledger_${command.kind}(${casts})`,
+    // Not "from the function": Postgres would keep its one row in a store of rows.
+    `select (v).verdict, (v).sequence, (v).detail from (select fn_ledger_${command.kind}(${casts}) as v) x`,
     fields.map(({ name }) => wire[name] ?? null),
   );
   if (!row) throw new Error(`Invariant: a ${command.kind} gets a verdict.`);

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Tx } from '#libs/database';
 import * as ledger from '../index.js';
 import { applyBatch, type LedgerCommand, type Verdict } from '../index.js';
 import { LedgerModel } from './testing/ledger-model.js';
 import { draws, toCommands } from './testing/random-commands.js';
 import { d, setupLedger } from './testing/setup.js';
-import { tradeId } from './testing/steps.js';
+import { deposit, fill, release, reserve, tradeId, withdraw, type Step } from './testing/steps.js';
 
 type Kit = Awaited<ReturnType<typeof setupLedger>>;
 
@@ -113,6 +113,49 @@ describe('many connections at once on the same profiles', () => {
     },
     TIMEOUT_MS,
   );
+});
+
+describe('a command that waited for another on its profile', () => {
+  async function race(first: Step, second: Step, given: readonly Step[]): Promise<Verdict> {
+    const { newProfile, inTx, admin } = await setupLedger();
+    const profileId = await newProfile();
+    const send = (tx: Tx, step: Step) => {
+      const { kind, ...command } = step(profileId);
+      return (ledger[kind] as (tx: Tx, command: object) => Promise<Verdict>)(tx, command);
+    };
+    for (const step of given) expect(await inTx((tx) => send(tx, step))).toMatchObject({ outcome: 'applied' });
+    const { answer } = await inTx(async (tx) => {
+      expect(await send(tx, first)).toMatchObject({ outcome: 'applied' });
+      const waiting = inTx((other) => send(other, second));
+      const isWaiting = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await vi.waitFor(async () => expect((await admin.query(isWaiting)).rowCount).toBeGreaterThan(0), 10_000);
+      return { answer: waiting };
+    });
+    const verdict = await answer;
+    const [proof] = await inTx((tx) => ledger.verifyLedger(tx, profileId));
+    expect(proof).toMatchObject({ problem: undefined });
+    return verdict;
+  }
+  const open = [deposit('1000'), reserve('a', '400', { quantity: '10' })];
+
+  it.each<[string, Step, Step, readonly Step[], unknown]>([
+    ['a release of all', release('a'), release('a'), open, { code: 'trade_closed' }],
+    ['a release of a part', release('a', '100'), release('a'), open, { outcome: 'applied', sequence: 4n }],
+    [
+      'a fill',
+      fill('a', { quantity: '10', amount: '400' }),
+      release('a'),
+      [...open, reserve('b', '50')],
+      { code: 'nothing_reserved' },
+    ],
+    ['a reservation', reserve('b', '500'), reserve('c', '200'), open, { code: 'insufficient_capital', detail: '100' }],
+    ['the same trade', reserve('b', '5'), reserve('b', '5'), open, { code: 'trade_exists' }],
+    ['the same key', deposit('5', { key: 'k' }), deposit('5', { key: 'k' }), open, { outcome: 'duplicate' }],
+    ['a breach', fill('a', { quantity: '10', amount: '1100' }), withdraw('1'), open, { code: 'insufficient_capital' }],
+  ])('sees what %s has done', async (_what, first, second, given, verdict) => {
+    expect(await race(first, second, given)).toMatchObject(verdict as object);
+  });
 });
 
 class Refused extends Error {}
