@@ -17,6 +17,8 @@ import { PairConfigController } from './pair-config.controller.js';
 import { PairController } from './pair.controller.js';
 import { ProfileLimitsController } from './profile-limits.controller.js';
 import { ProfileController } from './profile.controller.js';
+import { ReconciliationKeeper } from './reconciliation-keeper.js';
+import { ReconciliationController } from './reconciliation.controller.js';
 import { SignalController } from './signal.controller.js';
 import { TargetsController } from './targets.controller.js';
 import { TradeRecordsController } from './trade-records.controller.js';
@@ -30,6 +32,7 @@ export function orchestratorModule(parts: {
   keeper: FleetKeeper;
   ledger: LedgerKeeper;
   lifecycle: LifecycleKeeper;
+  reconciliation: ReconciliationKeeper;
   workers: WorkerClient;
 }): DynamicModule {
   const { config, logger, clock } = parts.context;
@@ -59,6 +62,7 @@ export function orchestratorModule(parts: {
       PairController,
       ProfileController,
       ProfileLimitsController,
+      ReconciliationController,
       SignalController,
       TargetsController,
       TradeController,
@@ -69,6 +73,7 @@ export function orchestratorModule(parts: {
       { provide: Database, useValue: database },
       { provide: FleetKeeper, useValue: parts.keeper },
       { provide: LifecycleKeeper, useValue: parts.lifecycle },
+      { provide: ReconciliationKeeper, useValue: parts.reconciliation },
       { provide: WorkerClient, useValue: parts.workers },
     ],
   };

@@ -17,6 +17,7 @@ import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { orchestratorModule } from './orchestrator.module.js';
 import { PaperVenueKeeper } from './paper-venue-keeper.js';
 import { PrivateServers } from './private-servers.js';
+import { ReconciliationKeeper } from './reconciliation-keeper.js';
 import { Singleton } from './singleton.js';
 import { WorkerClient } from './worker-client.js';
 
@@ -80,9 +81,15 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const lifecycle = new LifecycleKeeper(context, { services, venues, configs: keeper.configs }, undo);
   undo.defer(() => lifecycle.stop());
   lifecycle.start();
-  const address = await serve(context, { services, keeper, ledger, lifecycle, tenants, urls, dataDir }, undo);
+  const venueIds = venues.map(({ id }) => id);
+  const { venueOf } = lifecycle;
+  const reconciliation = new ReconciliationKeeper(context, { services, configs: keeper.configs, venueIds, venueOf });
+  undo.defer(() => reconciliation.stop());
+  reconciliation.start();
+  const parts = { services, keeper, ledger, lifecycle, reconciliation, tenants, urls, dataDir };
+  const address = await serve(context, parts, undo);
   const workers = keeper.fleet.list().length;
-  firstScreen({ config, dataDir, address, ...urls, workers, venues: venues.map(({ id }) => id), paperVenue }, logger);
+  firstScreen({ config, dataDir, address, ...urls, workers, venues: venueIds, paperVenue }, logger);
 
   await aborted(AbortSignal.any([stopping, keeper.lostSignal]));
   hasSuccessor = keeper.lostSignal.aborted;
@@ -118,6 +125,7 @@ async function serve(
     keeper: FleetKeeper;
     ledger: LedgerKeeper;
     lifecycle: LifecycleKeeper;
+    reconciliation: ReconciliationKeeper;
     tenants: TenantTokens;
     urls: Urls;
     dataDir: string;
