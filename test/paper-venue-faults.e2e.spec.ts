@@ -6,7 +6,7 @@ import { startPaperVenue, type PaperVenue } from './harness/paper-venue.js';
 interface Client {
   submit(clientOrderId: string): Promise<unknown>;
   lookUp(clientOrderId: string): Promise<unknown>;
-  openOrders(): Promise<unknown>;
+  openOrders(): Promise<readonly { readonly clientOrderId: string }[]>;
   cancel(id: string): Promise<unknown>;
 }
 
@@ -127,6 +127,30 @@ describe.each(['alpaca', 'binance'] as const)('over %s', (protocol) => {
     expect(await venue.orders()).toMatchObject([{ status: 'canceled' }]);
   });
 
+  it('stale-list shows what was open when it was set, in the list of open orders only', async () => {
+    const { venue, client } = await setup(protocol);
+    await client.submit('first');
+    await venue.control('POST', '/paper/faults', { operation: 'open-orders', fault: 'stale-list', times: 1 });
+    const [first] = await venue.orders();
+    await client.cancel(first?.id ?? '');
+    await client.submit('second');
+    const listed = async (): Promise<string[]> => (await client.openOrders()).map(({ clientOrderId }) => clientOrderId);
+    expect(await client.lookUp('second')).toMatchObject({ clientOrderId: 'second' });
+    expect(await listed()).toEqual(['first']);
+    expect(await listed(), 'once, as it was told').toEqual(['second']);
+  });
+
+  it('truncated-list leaves out the newer half of what is open', async () => {
+    const { venue, client } = await setup(protocol);
+    for (const id of ['a', 'b', 'c']) await client.submit(id);
+    await venue.control('POST', '/paper/faults', { operation: 'open-orders', fault: 'truncated-list' });
+    const listed = async (): Promise<string[]> =>
+      (await client.openOrders()).map(({ clientOrderId }) => clientOrderId).toSorted();
+    expect([await listed(), await listed()]).toEqual([['a'], ['a']]);
+    await venue.control('DELETE', '/paper/faults');
+    expect(await listed()).toEqual(['a', 'b', 'c']);
+  });
+
   it('any befalls every request, as often as it is told, and with the probability it is told', async () => {
     const { venue, client } = await setup(protocol);
     await venue.control('POST', '/paper/faults', { operation: 'any', fault: 'http-500', times: 2 });
@@ -207,6 +231,7 @@ describe('control', () => {
 
   it.each([
     [{ operation: 'submit', fault: 'drop-event' }, 'operation'],
+    [{ operation: 'any', fault: 'stale-list' }, 'operation'],
     [{ operation: 'submit', fault: 'explode' }, 'fault'],
     [{ operation: 'submit', fault: 'reset', time: 3 }, ''],
     [{ operation: 'submit', fault: 'reset', probability: 2 }, 'probability'],

@@ -8,20 +8,28 @@ import { Registry } from 'prom-client';
 import { SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { Lifecycle, type LifecycleObserver, type LifecycleSettings, type OrderTerms, type Step } from '#libs/lifecycle';
-import { EntryLocks } from '#libs/locks';
+import { EntryLocks, ReconciliationLocks } from '#libs/locks';
 import { Decimal } from '#libs/money';
+import {
+  Reconciliation,
+  SweepTurns,
+  type ReconciliationObserver,
+  type ReconciliationSettings,
+  type SweepStep,
+} from '#libs/reconciliation';
 import { openRedis } from '#libs/redis';
 import { openVenue, paperVenueSettings, VenueMetrics } from '#libs/venues';
 
 export interface TraderSetup {
   readonly databaseUrl: string;
-  /** Without it the budget of requests is this process' own. */
+  /** Without it the budget of requests is this process' own, and it cannot sweep. */
   readonly redisUrl?: string;
   readonly keyPrefix: string;
   readonly port: number;
   readonly adapter: 'alpaca' | 'ccxt';
   readonly queryTimeoutMs: number;
   readonly settings: LifecycleSettings;
+  readonly sweeps?: Partial<ReconciliationSettings>;
 }
 
 export interface TraderSignal {
@@ -33,17 +41,20 @@ export interface TraderSignal {
   readonly signalId: string;
 }
 
-export type Command = { readonly pauseAt?: Step } & (
+export type Command = { readonly pauseAt?: Step | SweepStep } & (
   | { readonly do: 'enter'; readonly signal: TraderSignal; readonly times?: number }
   | { readonly do: 'exit'; readonly profileId: string; readonly tradeId: string; readonly limitPrice: string }
   | { readonly do: 'cancel'; readonly profileId: string; readonly tradeId: string }
   | { readonly do: 'report'; readonly symbol: string }
   | { readonly do: 'follow'; readonly symbol: string }
   | { readonly do: 'resolve'; readonly symbol: string }
+  | { readonly do: 'sweep' }
   | { readonly do: 'rebuild'; readonly symbol: string; readonly profiles: readonly string[] }
 );
 
 const VENUE = 'paper';
+/** Long, so that a busy machine does not end one. */
+const SWEEP_LOCK_TTL_MS = 60_000;
 const setup = JSON.parse(process.argv[2] ?? '') as TraderSetup;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const clock = new SystemClock();
@@ -84,15 +95,16 @@ venue.stream = (listener, signal) =>
     listener(event);
   }, signal);
 
-let pauseAt: Step | undefined;
+let pauseAt: Step | SweepStep | undefined;
 let goOn = Promise.withResolvers<void>();
+async function reached(step: Step | SweepStep): Promise<void> {
+  if (step !== pauseAt) return;
+  pauseAt = undefined;
+  say(`at ${step}`);
+  await goOn.promise;
+}
 const observer: LifecycleObserver = {
-  reached: async (step) => {
-    if (step !== pauseAt) return;
-    pauseAt = undefined;
-    say(`at ${step}`);
-    await goOn.promise;
-  },
+  reached,
   concluded: () => undefined,
   applied: (source, applied) => say(`applied ${source} ${applied}`),
   resolved: (intent, as) => say(`resolved ${intent.clientOrderId} ${as}`),
@@ -105,6 +117,28 @@ const lifecycle = new Lifecycle({
   locks: new EntryLocks(database, { ttlMs: setup.settings.entryLockTtlMs }),
   venueOf: () => venue,
 });
+
+const sweepObserver: ReconciliationObserver = {
+  reached,
+  corrected: ({ kind }, state) => say(`corrected ${kind} ${state}`),
+  swept: () => undefined,
+  informed: () => undefined,
+  contended: () => say('contended'),
+};
+const reconciliation =
+  redis &&
+  new Reconciliation({
+    ...{ database, clock, observer: sweepObserver, venueOf: () => venue },
+    locks: new ReconciliationLocks(database, { ttlMs: SWEEP_LOCK_TTL_MS, contended: () => say('contended') }),
+    turns: new SweepTurns({ redis, clock, keyPrefix: setup.keyPrefix, lockTtlMs: SWEEP_LOCK_TTL_MS }),
+    settings: {
+      clientOrderIdPrefix: setup.settings.clientOrderIdPrefix,
+      submitWindowMs: setup.settings.submitWindowMs,
+      feeBps: setup.settings.buffers.feeBps,
+      ...{ settleMs: 0, lookbackMs: 3_600_000, intervalMs: 0 },
+      ...setup.sweeps,
+    },
+  });
 
 function limit(price: string): OrderTerms {
   return { type: 'limit', limitPrice: Decimal.parse(price) };
@@ -137,6 +171,8 @@ async function perform(command: Command): Promise<unknown> {
       return lifecycle.orderSync({ venue: VENUE, symbol: command.symbol }).follow(new AbortController().signal);
     case 'resolve':
       return lifecycle.resolveIntents({ venue: VENUE, symbol: command.symbol });
+    case 'sweep':
+      return reconciliation?.sweepIfDue({ venue: VENUE });
     case 'rebuild':
       return lifecycle.rebuild({ venue: VENUE, symbol: command.symbol, profiles: command.profiles });
   }

@@ -7,6 +7,7 @@ import { Database } from '#libs/database';
 import { deposit, openLedger } from '#libs/ledger';
 import type { LifecycleSettings, Outcome, Step } from '#libs/lifecycle';
 import { Decimal } from '#libs/money';
+import type { SweepStep } from '#libs/reconciliation';
 import { createTestDatabase, withDatabase } from './database.js';
 import { brokenInvariants, readVenueRecord, type VenueRecord } from './lifecycle-invariants.js';
 import type { PaperVenue } from './paper-venue.js';
@@ -51,16 +52,16 @@ export class Trader {
   }
 
   /** Resolves when it waits at the step. */
-  async tellUntil(step: Step, command: Command): Promise<{ number: number }> {
+  async tellUntil(step: Step | SweepStep, command: Command): Promise<{ number: number }> {
     const number = this.send({ ...command, pauseAt: step });
     await this.process.says(new RegExp(`^at ${step}\n`, 'm'));
     return { number };
   }
 
   /** What came of a command that was sent before. */
-  async answerOf(number: number): Promise<Outcome> {
+  async answerOf<T = Outcome>(number: number): Promise<T> {
     const answer = (await this.process.says(new RegExp(`^done ${number} (.*)\n`, 'm')))[1];
-    return JSON.parse(answer ?? '') as Outcome;
+    return JSON.parse(answer ?? '') as T;
   }
 
   send(command: Command): number {

@@ -14,6 +14,7 @@ import { PaperMarketController } from './control/market.controller.js';
 import { PaperOrdersController } from './control/orders.controller.js';
 import { PaperVenueController } from './control/venue.controller.js';
 import { FaultBox } from './faults/fault-box.js';
+import { OpenList } from './faults/open-list.js';
 import { GeckoController } from './gecko/gecko.controller.js';
 import { RequestLimits } from './limits/request-limits.js';
 import { Sockets } from './sockets/sockets.js';
@@ -53,6 +54,7 @@ export function paperVenueModule(parts: {
       { provide: Venue, useValue: parts.venue },
       { provide: VenueClock, useValue: parts.venue.parts.clock },
       { provide: FaultBox, useValue: parts.box },
+      { provide: OpenList, useValue: new OpenList(parts.box, parts.venue) },
       { provide: RequestLimits, useValue: parts.limits },
       { provide: Sockets, useValue: parts.sockets },
     ],

@@ -4,7 +4,7 @@ import { findProfile } from '#libs/tenancy';
 import { parseClientOrderId, type CallOptions, type OrderOwner, type Venue } from '#libs/venues';
 import { compareAccount, type AccountView, type Claim, type Comparison } from './claim.js';
 import type { Correction } from './correction.js';
-import { readDatabaseTime } from './holding-records.js';
+import { readHoldings } from './holding-records.js';
 import { judge, type Proof } from './judge.js';
 import { readOurAccount, type OurAccount } from './our-account.js';
 import { isSettling, proveClaims } from './proofs.js';
@@ -38,7 +38,7 @@ export async function findDifferences(
   wanted: { readonly since: Date; readonly symbols: readonly string[]; readonly options: CallOptions },
 ): Promise<Findings> {
   const { observer, settings, database, clock } = parts;
-  const readAt = await database.statement(readDatabaseTime);
+  const { at: readAt } = await database.statement((tx) => readHoldings(tx, venue.id));
   const theirs = await readVenueAccount(venue, wanted, wanted.options);
   const ours = await readOurAccount(database, venue.id, theirs);
   await observer.reached('sweep:read');

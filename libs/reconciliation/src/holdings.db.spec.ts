@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listHoldings } from './holding-records.js';
+import { readHoldings } from './holding-records.js';
 import { d, setupReconciliation, SYMBOL } from './testing/setup.js';
 
 /** A trade that holds 10 BTC of an account whose holdings are noted. */
@@ -9,8 +9,8 @@ async function setup(options: Parameters<typeof setupReconciliation>[0] = {}) {
   const { tradeId } = await world.buy(profileId);
   await world.sweep();
   const noted = async (): Promise<Record<string, string>> => {
-    const held = await world.database.statement((tx) => listHoldings(tx, 'paper'));
-    return Object.fromEntries([...held].map(([asset, { held: amount }]) => [asset, amount.toString()]));
+    const { known } = await world.database.statement((tx) => readHoldings(tx, 'paper'));
+    return Object.fromEntries([...known].map(([asset, { held: amount }]) => [asset, amount.toString()]));
   };
   return { ...world, profileId, tradeId, noted };
 }
@@ -30,8 +30,8 @@ describe('what an account holds', () => {
     const { newProfile, enter, sweep, database } = await setupReconciliation();
     await enter(await newProfile());
     await sweep();
-    const held = await database.statement((tx) => listHoldings(tx, 'paper'));
-    expect(held.get('BTC')).toMatchObject({ held: d('0') });
+    const { known } = await database.statement((tx) => readHoldings(tx, 'paper'));
+    expect(known.get('BTC')).toMatchObject({ held: d('0') });
   });
 
   it.each([

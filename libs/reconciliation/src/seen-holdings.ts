@@ -1,7 +1,7 @@
 import type { Tx } from '#libs/database';
 import { listAssetFlows, listNetPositions } from '#libs/lifecycle';
 import { Decimal } from '#libs/money';
-import { listHoldings } from './holding-records.js';
+import { readHoldings } from './holding-records.js';
 import { assetsOf, compareHoldings, totalsOf, type HoldingsComparison, type HoldingsView } from './holdings.js';
 import type { OurAccount } from './our-account.js';
 import type { ReconciliationParts } from './reconciliation-parts.js';
@@ -24,7 +24,7 @@ export async function seeHoldings(
   const youngMs = Math.max(settings.submitWindowMs, settings.settleMs);
   const moving = movingAssets(theirs, ours, new Date(clock.now() - youngMs));
   const view = { venue, totals, moving, feeBps: settings.feeBps };
-  const comparison = await database.transaction(async (tx) => {
+  const comparison = await database.statement(async (tx) => {
     const booked = await readBooked(tx, venue);
     // Asked last, so that no fill is in the positions above and not in here.
     const assets = new Set([...totals.keys(), ...booked.net.flatMap(({ symbol }) => Object.values(assetsOf(symbol)))]);
@@ -43,7 +43,7 @@ export async function seeHoldings(
 /** What our trades hold, and what our fills brought in since the holdings were last noted. */
 async function readBooked(tx: Tx, venue: string): Promise<Pick<HoldingsView, 'net' | 'known' | 'flows'>> {
   const net = await listNetPositions(tx, { venue });
-  const known = await listHoldings(tx, venue);
+  const { known } = await readHoldings(tx, venue);
   const since = [...known.values()].map(({ asset, heldAt }) => ({ asset, at: heldAt }));
   const flows = since.length === 0 ? [] : await listAssetFlows(tx, { venue, since });
   return { net, known, flows: new Map(flows.map((flow) => [flow.asset, flow])) };

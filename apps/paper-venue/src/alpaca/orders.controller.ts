@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, UseFilters
 import { ApiExcludeController } from '@nestjs/swagger';
 import { z } from 'zod';
 import { isOpen, type Order } from '../engine/order.js';
+import { OpenList } from '../faults/open-list.js';
 import { findInstrument } from '../market/instruments.js';
 import { Venue } from '../venue.js';
 import { WireErrorFilter } from '../wire-error.js';
@@ -37,7 +38,10 @@ type OrderJson = Record<string, unknown>;
 @UseGuards(AlpacaGuard)
 @UseFilters(WireErrorFilter)
 export class AlpacaOrdersController {
-  constructor(private readonly venue: Venue) {}
+  constructor(
+    private readonly venue: Venue,
+    private readonly openList: OpenList,
+  ) {}
 
   @Post('orders')
   @HttpCode(200)
@@ -54,19 +58,20 @@ export class AlpacaOrdersController {
     if (!parsed.success) throw invalidRequest(`invalid ${parsed.error.issues[0]?.path.join('.') ?? 'query'}`);
     const { data } = parsed;
     const instruments = data.symbols?.split(',').flatMap((name) => findInstrument('alpaca', name) ?? []);
-    const orders = await this.venue.read((archive) =>
-      archive.listOrders({
-        status: data.status,
-        instruments,
-        side: data.side,
-        createdAfter: data.after,
-        createdBefore: data.until,
-        afterSeq: this.boundary(data.after_order_id),
-        beforeSeq: this.boundary(data.before_order_id),
-        newestFirst: data.direction === 'desc',
-        limit: Math.min(data.limit, LIST_MAX),
-      }),
-    );
+    const wanted = {
+      instruments,
+      side: data.side,
+      createdAfter: data.after,
+      createdBefore: data.until,
+      afterSeq: this.boundary(data.after_order_id),
+      beforeSeq: this.boundary(data.before_order_id),
+      newestFirst: data.direction === 'desc',
+      limit: Math.min(data.limit, LIST_MAX),
+    };
+    const { status } = data;
+    const orders = await (status === 'open'
+      ? this.openList.read(wanted)
+      : this.venue.read((archive) => archive.listOrders({ ...wanted, status })));
     return orders.map((order) => this.json(order));
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Controller, Delete, Get, HttpCode, Post, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { isOpen, type Order } from '../engine/order.js';
+import { OpenList } from '../faults/open-list.js';
 import { INSTRUMENTS } from '../market/instruments.js';
 import type { FiledOrder } from '../store/archive.js';
 import { Venue } from '../venue.js';
@@ -26,7 +27,10 @@ type Json = Record<string, unknown>;
 @UseGuards(SignedGuard)
 @UseFilters(WireErrorFilter)
 export class BinanceOrdersController {
-  constructor(private readonly venue: Venue) {}
+  constructor(
+    private readonly venue: Venue,
+    private readonly openList: OpenList,
+  ) {}
 
   @Post('order')
   @HttpCode(200)
@@ -60,14 +64,8 @@ export class BinanceOrdersController {
   @Get('openOrders')
   async listOpen(@BinanceParameters() parameters: Parameters): Promise<Json[]> {
     const instrument = parameters.findInstrument();
-    const orders = await this.venue.read((archive) =>
-      archive.listOrders({
-        status: 'open',
-        instruments: instrument ? [instrument] : TRADED,
-        newestFirst: false,
-        limit: OPEN_ORDERS_MAX,
-      }),
-    );
+    const instruments = instrument ? [instrument] : TRADED;
+    const orders = await this.openList.read({ instruments, newestFirst: false, limit: OPEN_ORDERS_MAX });
     return orders.map(orderJson);
   }
 

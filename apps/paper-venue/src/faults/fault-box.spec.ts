@@ -53,6 +53,17 @@ describe('FaultBox', () => {
   });
 });
 
+describe('a fault of lists', () => {
+  it('befalls what a list says and no request as such', () => {
+    const box = new FaultBox(1);
+    box.add(fault({ operation: 'open-orders', fault: 'truncated-list', times: 1 }));
+    expect([box.drawForRequest('open-orders'), box.drawForEvent(), box.drawForUpgrade()]).toEqual(
+      Array.from({ length: 3 }, () => undefined),
+    );
+    expect([box.drawForList()?.fault, box.drawForList()]).toEqual(['truncated-list', undefined]);
+  });
+});
+
 describe('the phase of a fault', () => {
   it.each([
     [{ fault: 'drop-request', phase: 'response' }, 'request'],

@@ -1,5 +1,5 @@
 import { noise, noiseSource } from '../market/noise.js';
-import { isEventFault, type Fault, type Operation } from './fault.js';
+import { isEventFault, isListFault, type Fault, type Operation } from './fault.js';
 
 /** The faults that wait to happen, oldest first. They are not kept through a restart. */
 export class FaultBox {
@@ -31,7 +31,12 @@ export class FaultBox {
 
   /** The fault that befalls a request of this operation, if any; undefined stands for operations without a name. */
   drawForRequest(operation: Operation | undefined): Fault | undefined {
-    return this.draw((fault) => !isEventFault(fault.fault) && concerns(fault, operation));
+    return this.draw((fault) => !isEventFault(fault.fault) && !isListFault(fault.fault) && concerns(fault, operation));
+  }
+
+  /** The fault that befalls what a list of open orders says, if any. */
+  drawForList(): Fault | undefined {
+    return this.draw((fault) => isListFault(fault.fault));
   }
 
   /** The fault that befalls an event on a stream, if any. */

@@ -4,8 +4,9 @@ export const OPERATIONS = ['submit', 'lookup', 'open-orders', 'cancel', 'stream'
 export type Operation = (typeof OPERATIONS)[number];
 
 const EVENT_FAULTS = ['duplicate-event', 'drop-event', 'reorder-events'] as const;
+const LIST_FAULTS = ['stale-list', 'truncated-list'] as const;
 const REQUEST_FAULTS = ['drop-request', 'drop-response', 'delay', 'http-500', 'http-429', 'reset'] as const;
-export type FaultName = (typeof REQUEST_FAULTS)[number] | (typeof EVENT_FAULTS)[number];
+export type FaultName = (typeof REQUEST_FAULTS | typeof EVENT_FAULTS | typeof LIST_FAULTS)[number];
 export type EventFault = (typeof EVENT_FAULTS)[number];
 
 const DELAY_MS_DEFAULT = 1_000;
@@ -16,7 +17,7 @@ const TIMES_MAX = 1_000_000;
 export const FaultBody = z
   .strictObject({
     operation: z.enum(OPERATIONS).meta({ description: 'which requests; any means all of every protocol' }),
-    fault: z.enum([...REQUEST_FAULTS, ...EVENT_FAULTS]),
+    fault: z.enum([...REQUEST_FAULTS, ...EVENT_FAULTS, ...LIST_FAULTS]),
     times: z
       .number()
       .int()
@@ -40,12 +41,20 @@ export const FaultBody = z
   .refine(({ operation, fault }) => !isEventFault(fault) || operation === 'stream' || operation === 'any', {
     path: ['operation'],
     message: 'duplicate-event, drop-event and reorder-events happen to a stream: set operation to "stream".',
+  })
+  .refine(({ operation, fault }) => !isListFault(fault) || operation === 'open-orders', {
+    path: ['operation'],
+    message: 'stale-list and truncated-list happen to a list: set operation to "open-orders".',
   });
 
 export type Fault = z.infer<typeof FaultBody> & { readonly id: number };
 
 export function isEventFault(fault: FaultName): fault is EventFault {
   return EVENT_FAULTS.some((name) => name === fault);
+}
+
+export function isListFault(fault: FaultName): boolean {
+  return LIST_FAULTS.some((name) => name === fault);
 }
 
 /** Before the matching engine sees the request, or after. */
