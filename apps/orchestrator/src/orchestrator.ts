@@ -12,6 +12,7 @@ import { describeApi } from './api-description.js';
 import { fundDemonstration } from './demonstration.js';
 import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
+import { HealthKeeper } from './health-keeper.js';
 import { LedgerKeeper } from './ledger-keeper.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { orchestratorModule } from './orchestrator.module.js';
@@ -80,7 +81,10 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const lifecycle = new LifecycleKeeper(context, { services, venues, configs: keeper.configs }, undo);
   undo.defer(() => lifecycle.stop());
   lifecycle.start();
-  const address = await serve(context, { services, keeper, ledger, lifecycle, tenants, urls, dataDir }, undo);
+  const health = new HealthKeeper(context, { services, keeper, ledger, lifecycle });
+  undo.defer(() => health.stop());
+  health.start();
+  const address = await serve(context, { services, keeper, health, lifecycle, tenants, urls, dataDir }, undo);
   const workers = keeper.fleet.list().length;
   firstScreen({ config, dataDir, address, ...urls, workers, venues: venues.map(({ id }) => id), paperVenue }, logger);
 
@@ -116,7 +120,7 @@ async function serve(
   parts: {
     services: Services;
     keeper: FleetKeeper;
-    ledger: LedgerKeeper;
+    health: HealthKeeper;
     lifecycle: LifecycleKeeper;
     tenants: TenantTokens;
     urls: Urls;

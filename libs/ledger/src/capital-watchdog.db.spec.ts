@@ -17,7 +17,7 @@ async function setup(options: { poolSize?: number } = {}) {
   await apply([deposit('1000'), reserve('a', '100'), fill('a', { quantity: '4', amount: '40' })]);
   const told: CapitalViolation[] = [];
   const failures: unknown[] = [];
-  const newWatchdog = (profiles = [profileId]) =>
+  const newWatchdog = (profiles: readonly string[] = [profileId]) =>
     new CapitalWatchdog({
       ...{ database: kit.database, profiles },
       observer: { violated: (violation) => told.push(violation), haltFailed: (_, error) => failures.push(error) },
@@ -131,7 +131,7 @@ describe('CapitalWatchdog', () => {
 
   it('raises nothing while many write at once: what it compares was committed together', async () => {
     const { apply, newWatchdog, newProfile, told } = await setup({ poolSize: 12 });
-    const profiles = [await newProfile(), await newProfile()];
+    const profiles = [await newProfile(), await newProfile()] as const;
     for (const profile of profiles) await apply([deposit('100000')], profile);
     const watchdog = newWatchdog(profiles);
     let isOver = false;
@@ -141,7 +141,7 @@ describe('CapitalWatchdog', () => {
       return looks;
     };
     const trade = async (writer: number) => {
-      const profile = profiles[writer % 2] ?? '';
+      const profile = writer % 2 === 0 ? profiles[0] : profiles[1];
       for (let round = 0; round < 40; round += 1) {
         const name = `${writer}-${round}`;
         await apply([reserve(name, '100'), fill(name, { quantity: '4', amount: '41' })], profile);

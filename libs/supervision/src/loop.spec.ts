@@ -8,7 +8,10 @@ const never = new AbortController().signal;
 function setup(options: { mayRun?: () => boolean } = {}) {
   const clock = new ManualClock();
   const told: { loop: string; durationMs: number; error?: unknown }[] = [];
-  const runs = { count: 0, next: (_signal: AbortSignal): Promise<void> => Promise.resolve() };
+  const runs: { count: number; next: (signal: AbortSignal) => Promise<void> } = {
+    count: 0,
+    next: () => Promise.resolve(),
+  };
   const loop = new Loop(
     {
       ...{ name: 'trading', intervalMs: INTERVAL_MS, ...options },

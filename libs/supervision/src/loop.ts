@@ -107,7 +107,10 @@ export class Loop {
 }
 
 /** Why a loop is not healthy, for people. */
-export function explainLoop(name: string, state: LoopState): string {
+export function explainLoop(
+  name: string,
+  state: Pick<LoopState, 'goodAgoMs' | 'intervalMs' | 'runningForMs' | 'lastGoodRunAt'> & { readonly error?: unknown },
+): string {
   const { goodAgoMs, intervalMs, runningForMs, lastGoodRunAt, error } = state;
   const last = lastGoodRunAt === undefined ? 'has had no good run for' : 'had its last good run';
   const ago = lastGoodRunAt === undefined ? '' : ' ago';
