@@ -45,7 +45,10 @@ export async function startWatched(
   const body = { id: PROFILE, name: 'alice', ownerId: 'alice', allocatedCapital: '100000' };
   expect((await fleet.api('/api/profiles', { method: 'POST', body })).status).toBe(201);
   await fleet.whenRunning(PAIR);
-  const { healthPort } = await fleet.whenWorker(PAIR, ({ loops }) => loops?.['monitor']?.lastRun != null);
+  const { healthPort } = await fleet.whenWorker(
+    PAIR,
+    ({ loops }) => loops?.['monitor']?.lastGoodRun != null && loops['trading']?.lastGoodRun != null,
+  );
   const watched = {
     ...{ fleet, venue, orchestrator, workerAddress: `http://127.0.0.1:${healthPort}` },
     worker: () => healthAt(`http://127.0.0.1:${healthPort}`),
