@@ -34,7 +34,8 @@ describe('a fleet that runs', () => {
       { worker: 'ETH-USD', kind: 'pair' },
     ]);
     const address = `http://${targets[0]?.targets[0]}`;
-    expect((await fetch(`${address}/internal/health`)).status).toBe(200);
+    // Its loops have an interval of a second here, so a machine that is busy for two turns it for a moment.
+    await vi.waitUntil(async () => (await fetch(`${address}/internal/health`)).status === 200, { timeout: 20_000 });
     expect((await fetch(`${address}/internal/live`)).status).toBe(200);
     expect(await (await fetch(`${address}/metrics`)).text()).toContain('flotilla_build_info');
     expect(await fleet.metric('flotilla_workers{state="running"}')).toBe(2);

@@ -65,6 +65,11 @@ describe('a first start', () => {
       'redis',
       'eventLoop',
       'disk',
+      'ledger',
+      'tradingLoop',
+      'monitorLoop',
+      'reconciliationLoop',
+      'orderSyncLoop',
     ]);
     expect(await (await fetch(`${address}/internal/live`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${address}/metrics`)).text()).toMatch(/flotilla_build_info\{version="[\d.]+",node="24/);

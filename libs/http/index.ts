@@ -6,4 +6,5 @@ export type { HealthProbe } from './src/health-probe.js';
 export { healthModule } from './src/health.module.js';
 export { assertPortFree, listen } from './src/listen.js';
 export { diskProbe, eventLoopProbe, pingProbe } from './src/probes.js';
+export { Readiness } from './src/readiness.js';
 export { Refusal } from './src/refusal.js';

@@ -1,3 +1,5 @@
+export { sumLedgers, type CapitalTotals } from './src/capital-totals.js';
+export { CapitalWatchdog, type CapitalViolation } from './src/capital-watchdog.js';
 export type {
   Close,
   Deposit,
@@ -12,9 +14,11 @@ export type {
 export { applyBatch, close, deposit, fill, rebuild, release, reserve, withdraw } from './src/commands.js';
 export {
   createHalt,
+  describeHalt,
   InvalidHalt,
   liftHalt,
   listHalts,
+  listHaltsInForce,
   type Halt,
   type HaltRequest,
   type HaltScope,
@@ -31,6 +35,7 @@ export {
 export { LedgerService, LedgerStopped, LedgerUnavailable } from './src/ledger.service.js';
 export { findLimits, putLimits, type ProfileLimits } from './src/limits.js';
 export { verifyLedger, type LedgerProof } from './src/proof.js';
+export { StandingProblems, type Problem, type ProblemObserver } from './src/standing-problems.js';
 export { explainRefusal, REFUSAL_CODES, type RefusalCode, type Verdict } from './src/verdict.js';
 export { LedgerWatchdogReport } from './src/watchdog-report.js';
-export { LedgerWatchdog, type LedgerViolation, type LedgerWatchdogObserver } from './src/watchdog.js';
+export { LedgerWatchdog, type LedgerPass, type LedgerViolation, type LedgerWatchdogObserver } from './src/watchdog.js';

@@ -21,6 +21,7 @@ export {
   type Step,
 } from './src/lifecycle-parts.js';
 export type { LifecycleReport } from './src/lifecycle-report.js';
+export { LifecycleWatchdog, type LifecycleViolation } from './src/lifecycle-watchdog.js';
 export { Lifecycle } from './src/lifecycle.js';
 export { openLifecycle, type OpenedLifecycle } from './src/open-lifecycle.js';
 export { ORDER_TRANSITIONS } from './src/order-status.js';
@@ -30,6 +31,7 @@ export type { LedgerCorrection } from './src/rebuild.js';
 export { applyReportIn, type Applied, type Report, type ReportSource } from './src/report.js';
 export type { Resolution } from './src/resolver.js';
 export type { ExitRequest, OrderTerms, Outcome, Signal } from './src/signal.js';
+export { countTrades, type TradeCounts } from './src/trade-counts.js';
 export { listFillsOf, type TradeFill } from './src/trade-fills.js';
 export { tradeIdOf } from './src/trade-id.js';
 export { listIntentsOf, type TradeIntent } from './src/trade-intents.js';

@@ -1,3 +1,4 @@
+export { explainLoop, isHealthyAfter, Loop, messageOf, type LoopObserver, type LoopState } from './src/loop.js';
 export type { SupervisionSettings } from './src/settings.js';
 export {
   SupervisionEnded,

@@ -1,6 +1,8 @@
-import type { Pool } from 'pg';
+import type { Client, Pool } from 'pg';
 import { Decimal } from '#libs/money';
 import type { PaperOrder, PaperVenue } from './paper-venue.js';
+
+type Queries = Pick<Client, 'query'> | Pick<Pool, 'query'>;
 
 /** What the matching engine took down. */
 export interface VenueRecord {
@@ -24,7 +26,7 @@ export async function readVenueRecord(
  * What is wrong, by the numbers of the invariants; nothing once everything that happened was reported. All orders of the
  * record must be of this database.
  */
-export async function brokenInvariants(admin: Pool, venue: VenueRecord): Promise<string[]> {
+export async function brokenInvariants(admin: Queries, venue: VenueRecord): Promise<string[]> {
   const found: string[] = repeatedOrders(venue);
   for (const [rule, sql] of Object.entries(BREACHES)) {
     const { rows } = await admin.query<{ what: string }>(sql);
@@ -83,7 +85,7 @@ interface KnownOrder {
   readonly notional: string;
 }
 
-async function readKnownOrders(admin: Pool): Promise<KnownOrder[]> {
+async function readKnownOrders(admin: Queries): Promise<KnownOrder[]> {
   const { rows } = await admin.query<KnownOrder>(
     `select o.order_id as "orderId", o.client_order_id as "clientOrderId", coalesce(sum(f.quantity), 0)::text as quantity,
             coalesce(sum(f.quantity * f.price), 0)::text as notional

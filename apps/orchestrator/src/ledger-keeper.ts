@@ -1,14 +1,14 @@
-import { LedgerWatchdog, LedgerWatchdogReport } from '#libs/ledger';
+import { LedgerWatchdog, LedgerWatchdogReport, type LedgerPass, type LedgerViolation } from '#libs/ledger';
 import type { Database } from '#libs/database';
 import type { ProcessContext } from '#libs/process';
 
-/** Has the ledger proved again and again, and knows how many profiles' books are wrong at the moment. */
+/** Has the ledger proved again and again, and knows which profiles' books are wrong at the moment. */
 export class LedgerKeeper {
-  private readonly report: CountingReport;
+  private readonly report: RememberingReport;
   private readonly watchdog: LedgerWatchdog;
 
   constructor({ config, clock, logger }: ProcessContext, database: Database) {
-    this.report = new CountingReport(logger);
+    this.report = new RememberingReport(logger);
     this.watchdog = new LedgerWatchdog({
       database,
       clock,
@@ -18,7 +18,8 @@ export class LedgerKeeper {
     });
   }
 
-  get violations(): number {
+  /** One for each profile that has any. */
+  get violations(): readonly LedgerViolation[] {
     return this.report.violations;
   }
 
@@ -31,11 +32,11 @@ export class LedgerKeeper {
   }
 }
 
-class CountingReport extends LedgerWatchdogReport {
-  violations = 0;
+class RememberingReport extends LedgerWatchdogReport {
+  violations: readonly LedgerViolation[] = [];
 
-  override passed(result: { proved: number; violations: number }): void {
-    this.violations = result.violations;
+  override passed(result: LedgerPass): void {
+    this.violations = result.violated;
     super.passed(result);
   }
 }

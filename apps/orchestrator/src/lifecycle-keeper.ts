@@ -1,5 +1,5 @@
 import type { PairConfigs } from '#libs/fleet';
-import { listUnfinished, openLifecycle, type Lifecycle, type Unfinished } from '#libs/lifecycle';
+import { listUnfinished, openLifecycle, type Lifecycle, type LifecycleReport, type Unfinished } from '#libs/lifecycle';
 import type { ProcessContext, Services } from '#libs/process';
 import { Supervisor } from '#libs/supervision';
 import type { Venue, VenueSettings } from '#libs/venues';
@@ -20,6 +20,7 @@ export class LifecycleKeeper {
   readonly lifecycle: Lifecycle;
   /** Throws UnknownVenue. */
   readonly venueOf: (id: string) => Venue;
+  private readonly report: LifecycleReport;
   private readonly supervisor: Supervisor;
   private workedOn: ReadonlySet<string> = new Set();
 
@@ -29,7 +30,8 @@ export class LifecycleKeeper {
     private readonly around: Surroundings,
     undo: AsyncDisposableStack,
   ) {
-    const { lifecycle, venueOf } = openLifecycle(context, around, undo);
+    const { lifecycle, venueOf, report } = openLifecycle(context, around, undo);
+    this.report = report;
     this.lifecycle = lifecycle;
     this.venueOf = venueOf;
     const { config, clock, logger } = context;
@@ -41,6 +43,10 @@ export class LifecycleKeeper {
       },
     });
     this.supervisor.addTask('order-sync', (signal) => this.runUntil(signal));
+  }
+
+  get lockContentionCount(): number {
+    return this.report.lockContentionCount;
   }
 
   start(): void {

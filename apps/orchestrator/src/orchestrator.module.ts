@@ -9,7 +9,8 @@ import { AuditController } from './audit.controller.js';
 import { FleetKeeper } from './fleet-keeper.js';
 import { HaltController } from './halt.controller.js';
 import { IntentController } from './intent.controller.js';
-import type { LedgerKeeper } from './ledger-keeper.js';
+import { HealthKeeper } from './health-keeper.js';
+import { HealthMetrics } from './health-metrics.js';
 import { LedgerController } from './ledger.controller.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { OrchestratorController } from './orchestrator.controller.js';
@@ -30,7 +31,7 @@ export function orchestratorModule(parts: {
   dataDir: string;
   services: Services;
   keeper: FleetKeeper;
-  ledger: LedgerKeeper;
+  health: HealthKeeper;
   lifecycle: LifecycleKeeper;
   reconciliation: ReconciliationKeeper;
   workers: WorkerClient;
@@ -42,8 +43,9 @@ export function orchestratorModule(parts: {
     pingProbe('redis', () => redis.ping()),
     eventLoopProbe(config.EVENT_LOOP_LAG_MS_MAX),
     diskProbe(parts.dataDir, config.DISK_FREE_BYTES_MIN),
+    ...parts.health.probes(),
   ];
-  const figures = () => ({ capitalInvariantViolations: parts.ledger.violations });
+  const figures = () => parts.health.fields();
   return {
     module: class OrchestratorModule {},
     imports: [
@@ -72,6 +74,8 @@ export function orchestratorModule(parts: {
       { provide: Clock, useValue: clock },
       { provide: Database, useValue: database },
       { provide: FleetKeeper, useValue: parts.keeper },
+      { provide: HealthKeeper, useValue: parts.health },
+      HealthMetrics,
       { provide: LifecycleKeeper, useValue: parts.lifecycle },
       { provide: ReconciliationKeeper, useValue: parts.reconciliation },
       { provide: WorkerClient, useValue: parts.workers },

@@ -11,6 +11,7 @@ import { describeApi } from './api-description.js';
 import { fundDemonstration } from './demonstration.js';
 import { firstScreen } from './first-screen.js';
 import { FleetKeeper } from './fleet-keeper.js';
+import { HealthKeeper } from './health-keeper.js';
 import { LedgerKeeper } from './ledger-keeper.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { orchestratorLockLost, type OrchestratorLock } from './orchestrator-lock.js';
@@ -69,7 +70,10 @@ export async function runOrchestrator(context: ProcessContext, options: { standb
   const reconciliation = new ReconciliationKeeper(context, { services, configs: keeper.configs, venueIds, venueOf });
   undo.defer(() => reconciliation.stop());
   reconciliation.start();
-  const parts = { services, keeper, ledger, lifecycle, reconciliation, tenants, urls, dataDir };
+  const health = new HealthKeeper(context, { services, keeper, ledger, lifecycle, reconciliation });
+  undo.defer(() => health.stop());
+  health.start();
+  const parts = { services, keeper, health, lifecycle, reconciliation, tenants, urls, dataDir };
   const address = await serve(context, parts, undo);
   const workers = keeper.fleet.list().length;
   firstScreen({ config, dataDir, address, ...urls, workers, venues: venueIds, paperVenue }, logger);
@@ -141,7 +145,7 @@ async function serve(
   parts: {
     services: Services;
     keeper: FleetKeeper;
-    ledger: LedgerKeeper;
+    health: HealthKeeper;
     lifecycle: LifecycleKeeper;
     reconciliation: ReconciliationKeeper;
     tenants: TenantTokens;

@@ -51,6 +51,11 @@ export class ReconciliationKeeper {
     await this.supervisor.shutdown();
   }
 
+  /** Learns what the workers' sweeps found. */
+  async inform(): Promise<void> {
+    for (const venue of this.venueIds) await this.reconciliation.inform(venue);
+  }
+
   private async runOnce(signal: AbortSignal): Promise<void> {
     const pairs = await this.around.configs.list();
     const workedAt = new Set(pairs.filter(({ enabled }) => enabled).map(({ venue }) => venue));

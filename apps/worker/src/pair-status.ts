@@ -1,19 +1,19 @@
 import { hostname } from 'node:os';
-import { inspect } from 'node:util';
 import type { Clock } from '#libs/clock';
-import type { WorkerState } from '#libs/fleet';
+import type { WorkerFigures, WorkerState } from '#libs/fleet';
+import { messageOf, type Loop } from '#libs/supervision';
 
-interface Loop {
-  lastRun: string | null;
-  durationMs: number | null;
+interface Known {
+  readonly status: 'running' | 'stopped';
+  readonly tasks: ReadonlyMap<string, string>;
+  readonly loops: readonly Loop[];
+  readonly figures: WorkerFigures;
 }
 
-/** What the worker knows of itself; published with every heartbeat. */
+/** What the worker knows of itself; published with every heartbeat and after every run. */
 export class PairStatus {
   private readonly startedAt: number;
-  private readonly loops = new Map<string, Loop>();
   private decision: { epoch: number; decision: string; ts: number } | undefined;
-  private readonly errors = new Map<string, string>();
   isDraining = false;
   healthPort = 0;
 
@@ -29,16 +29,12 @@ export class PairStatus {
   }
 
   /** A failed run shows until a good one of the same loop follows. */
-  ran(loop: string, startedAt: number, error?: unknown): void {
-    const durationMs = this.clock.monotonic() - startedAt;
-    this.loops.set(loop, { lastRun: new Date(this.clock.now()).toISOString(), durationMs });
-    if (error === undefined) this.errors.delete(loop);
-    else this.errors.set(loop, error instanceof Error ? error.message : inspect(error));
-  }
-
-  report(status: 'running' | 'stopped', taskStatuses: ReadonlyMap<string, string>): WorkerState {
+  report({ status, tasks, loops, figures }: Known): WorkerState {
     const { pairId, revision, epoch } = this.about;
-    const errors = [...this.errors].map(([loop, message]) => `${loop}: ${message}`);
+    const errors = loops.flatMap((loop) => {
+      const { error } = loop.state();
+      return error === undefined ? [] : [`${loop.name}: ${messageOf(error)}`];
+    });
     return {
       pairId,
       pid: process.pid,
@@ -60,11 +56,34 @@ export class PairStatus {
       errorMsg: errors.length > 0 ? errors.join('; ') : null,
       healthPort: this.healthPort,
       loops: Object.fromEntries(
-        [...taskStatuses].map(([name, taskStatus]) => [
+        [...tasks].map(([name, taskStatus]) => [
           name,
-          { ...(this.loops.get(name) ?? { lastRun: null, durationMs: null }), status: taskStatus },
+          loopState(
+            taskStatus,
+            loops.find((loop) => loop.name === name),
+          ),
         ]),
       ),
+      figures,
     };
   }
+}
+
+/** Of a task that is no loop only its status is known. */
+function loopState(status: string, loop: Loop | undefined): WorkerState['loops'][string] {
+  const state = loop?.state();
+  return {
+    lastRun: isoOf(state?.lastRunAt),
+    durationMs: state?.durationMs ?? null,
+    status,
+    intervalMs: state?.intervalMs ?? null,
+    healthy: state?.isHealthy ?? null,
+    lastGoodRun: isoOf(state?.lastGoodRunAt),
+    runningForMs: state?.runningForMs ?? null,
+    failures: state?.failures ?? 0,
+  };
+}
+
+function isoOf(stamp: number | undefined): string | null {
+  return stamp === undefined ? null : new Date(stamp).toISOString();
 }

@@ -9,18 +9,16 @@ import {
   type Pair,
   type WorkerState,
 } from '#libs/fleet';
-import { openLifecycle } from '#libs/lifecycle';
 import { RedisLocks, type RedisLock } from '#libs/locks';
 import { OperatorError } from '#libs/operator';
 import { aborted, connectDatabase, connectRedis, type ProcessContext } from '#libs/process';
 import type { Redis } from '#libs/redis';
-import { Supervisor } from '#libs/supervision';
+import { Supervisor, type LoopObserver } from '#libs/supervision';
 import { findDemonstrationVenue, readVenueSettings } from '#libs/venues';
+import { heartbeatTask } from './heartbeat-task.js';
+import { LoopMetrics } from './loop-metrics.js';
 import { listenForCommands } from './pair-commands.js';
-import { PairCycle } from './pair-cycle.js';
-import { PairStatus } from './pair-status.js';
-import { heartbeatTask, orderSyncTask, tradingTask } from './pair-tasks.js';
-import { PairTrader } from './pair-trader.js';
+import { openPairWork } from './pair-work.js';
 import { PairStore, RETENTION_DAYS } from './pair/pair-store.js';
 import { locateServers } from './servers.js';
 import { serveWorker } from './worker-server.js';
@@ -38,6 +36,7 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
   const { databaseUrl, redisUrl } = await locateServers(context);
   const database = await connectDatabase(context, { url: databaseUrl, applicationName: `flotilla pair ${id}` }, undo);
   const redis = await connectRedis(context, redisUrl, undo);
+  const services = { database, redis };
   const venues = readVenueSettings(config);
   const hasDemonstration = findDemonstrationVenue(venues) !== undefined;
   const configs = new PairConfigs(database, { file: config.PAIRS_FILE, hasDemonstration });
@@ -47,20 +46,24 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
   undo.defer(async () => void (await lock.release().catch(() => undefined)));
   const store = openStore(context, id, undo);
 
-  const { lifecycle, venueOf } = openLifecycle(context, { services: { database, redis }, venues }, undo);
-  const venue = venueOf(pair.venue);
-
-  const status = new PairStatus({ pairId: id, revision: revisionOf(pair), epoch: store.latestEpoch() }, clock);
-  const supervisor = supervise(context);
-  const report = (): WorkerState => status.report('running', supervisor.getAllTaskStatuses());
-  status.healthPort = await serveWorker(
-    context,
-    { services: { database, redis }, redisUrl, id, report, drain: () => (status.isDraining = true) },
-    undo,
-  );
   const ttls = { heartbeatTtlMs: config.WORKER_HEARTBEAT_TTL_MS, stateTtlMs: config.WORKER_STATE_TTL_MS };
   const heartbeat = new Heartbeat({ redis, clock, keys, id, lock, ...ttls });
   const [told, lost] = [new AbortController(), new AbortController()];
+  const supervisor = supervise(context);
+  const metrics = new LoopMetrics();
+  const ran: LoopObserver['ran'] = (loop, run) => {
+    metrics.ran(loop, run);
+    if (run.error !== undefined) logger.error({ err: run.error }, `The loop ${loop} failed`);
+    // The next heartbeat publishes it again, so a state that does not arrive is only late.
+    if (!lost.signal.aborted) void heartbeat.publish(report()).catch(() => undefined);
+  };
+  const work = openPairWork(context, { pair, services, venues, store, lock, observer: { ran } }, undo);
+  const { loops, status, health } = work;
+  const report = (): WorkerState => work.report('running', supervisor.getAllTaskStatuses());
+  metrics.watch(loops);
+
+  const drain = (): boolean => (status.isDraining = true);
+  status.healthPort = await serveWorker(context, { services, redisUrl, id, health, report, drain }, undo);
   const unsubscribe = await listenForCommands(new ControlChannel(redis, keys.control), {
     id,
     revision: revisionOf(pair),
@@ -71,12 +74,8 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
   });
   undo.defer(unsubscribe);
   supervisor.addTask('heartbeat', heartbeatTask(context, { heartbeat, report }, lost));
-  const sync = lifecycle.orderSync({ venue: pair.venue, symbol: pair.symbol });
-  supervisor.addTask('order-stream', (signal) => sync.follow(signal));
-  supervisor.addTask('order-sync', orderSyncTask(context, status, { pair, sync, lifecycle }));
-  const trader = new PairTrader(pair, lifecycle, database);
-  const cycle = new PairCycle({ pair, store, clock, market: venue, trader });
-  supervisor.addTask('trading', tradingTask(context, { heartbeat, status, report }, { pair, lock, cycle, lifecycle }));
+  supervisor.addTask('order-stream', work.followOrders);
+  for (const loop of loops) supervisor.addTask(loop.name, loop.task);
   supervisor.start();
   logger.info(`Worker pair ${id} is up: http://127.0.0.1:${status.healthPort}/internal/health`);
 
@@ -89,7 +88,7 @@ export async function runPairWorker(context: ProcessContext, id: string): Promis
     );
   }
   await heartbeat
-    .end(status.report('stopped', supervisor.getAllTaskStatuses()))
+    .end(work.report('stopped', supervisor.getAllTaskStatuses()))
     .catch((error: unknown) => logger.warn({ err: error }, 'Redis could not be told of the stop'));
   logger.info('Stopped');
 }

@@ -3,6 +3,7 @@ import type { WorkerState } from '#libs/fleet';
 import { closeWithin, createHttpApp, listen } from '#libs/http';
 import type { ProcessContext, Services } from '#libs/process';
 import { transportOptions } from '#libs/redis';
+import type { PairHealth } from './pair-health.js';
 import { workerRequestsController } from './worker-requests.controller.js';
 import { workerModule } from './worker.module.js';
 
@@ -10,6 +11,7 @@ interface Served {
   readonly services: Services;
   readonly redisUrl: string;
   readonly id: string;
+  readonly health: PairHealth;
   drain(): void;
   report(): WorkerState;
 }
@@ -28,7 +30,7 @@ export async function serveWorker(
     drain: () => served.drain(),
     report: () => served.report(),
   });
-  const app = await createHttpApp(workerModule(context, served.services, requests), {
+  const app = await createHttpApp(workerModule(context, served.services, { requests, health: served.health }), {
     bodyBytesMax: config.HTTP_BODY_BYTES_MAX,
   });
   undo.defer(() => closeWithin(app, { graceMs: config.SHUTDOWN_GRACE_MS, clock }));

@@ -179,6 +179,17 @@ export const settings = {
     whenUnset: "each pair's own",
     meaning: 'seconds between two cycles of a strategy, for all pairs',
   },
+  TRADING_INTERVAL_MS: {
+    kind: integer({ min: 10, max: 24 * HOUR_MS }),
+    default: undefined,
+    whenUnset: "`INTERVAL_SEC`, else each pair's own",
+    meaning: 'time between two cycles of a strategy, for all pairs; wins over `INTERVAL_SEC`',
+  },
+  MONITOR_INTERVAL_MS: {
+    kind: integer({ min: 10, max: HOUR_MS }),
+    default: '10000',
+    meaning: "time between two looks of a worker at its profiles' capital, trades and halts",
+  },
   ORDER_SYNC_INTERVAL_MS: {
     kind: integer({ min: 10, max: HOUR_MS }),
     default: '5000',

@@ -89,6 +89,11 @@ export class Fleet {
     await this.passing;
   }
 
+  /** What should run, whether it does or not. */
+  listDesired(): DesiredWorker[] {
+    return [...this.desired.values()];
+  }
+
   list(): (FleetWorker & { readonly kind: WorkerKind; readonly pid: number | undefined })[] {
     return [...this.workers.values()].map((worker) => ({ ...worker, pid: this.processes.get(worker.id)?.pid }));
   }

@@ -1,28 +1,23 @@
-import { Controller, Get, Header, HttpException, Inject, Res } from '@nestjs/common';
-import { HealthCheckService, HealthIndicatorService, type HealthCheckResult } from '@nestjs/terminus';
+import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import type { HealthCheckResult } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
-import { Drain } from './drain.js';
-import type { HealthProbe } from './health-probe.js';
+import { Readiness } from './readiness.js';
 
-export const HEALTH_PROBES = Symbol('HEALTH_PROBES');
 export const HEALTH_FIGURES = Symbol('HEALTH_FIGURES');
 
-/** A dependency that hangs is as bad as one that is gone, and a probe must answer before its asker gives up. */
-const PROBE_TIMEOUT_MS = 2_000;
-
+@ApiTags('internal')
 @Controller('internal')
 export class HealthController {
   constructor(
-    private readonly checks: HealthCheckService,
-    private readonly indicators: HealthIndicatorService,
-    @Inject(HEALTH_PROBES) private readonly probes: readonly HealthProbe[],
+    private readonly readiness: Readiness,
     @Inject(HEALTH_FIGURES) private readonly figures: () => Record<string, unknown>,
-    private readonly drain: Drain,
   ) {}
 
   /** Liveness: the process answers. It touches nothing, or a sick database would have healthy processes killed. */
   @Get('live')
   @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Whether the process answers at all' })
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -30,26 +25,16 @@ export class HealthController {
   /** Readiness: 200 when everything this process needs works, else 503; both say what is up and what is down. */
   @Get('health')
   @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Whether the process can do its work, and how its loops fare',
+    description:
+      'Each probe by name in `info` or, with a sentence, in `error`; beside them the fields of the loops, the counts and `degraded` with its reasons. docs/health.md explains each.',
+  })
+  @ApiOkResponse({ description: 'every probe is up' })
+  @ApiServiceUnavailableResponse({ description: 'a probe is down, or the process is shutting down' })
   async health(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
-    const result = { ...(await this.check()), ...this.figures() };
-    const isReady = result.status === 'ok' || result.status === 'degraded';
-    if (isReady && !this.drain.hasBegun) return result;
-    void reply.status(503);
-    return this.drain.hasBegun ? { ...result, status: 'shutting_down' } : result;
-  }
-
-  private async check(): Promise<HealthCheckResult> {
-    const attempts = this.probes.map((probe) =>
-      this.indicators
-        .check(probe.name)
-        .attempt(() => probe.check())
-        .withTimeout(PROBE_TIMEOUT_MS),
-    );
-    try {
-      return await this.checks.check(attempts);
-    } catch (error) {
-      if (error instanceof HttpException) return error.getResponse() as HealthCheckResult;
-      throw error;
-    }
+    const { isReady, result } = await this.readiness.check();
+    if (!isReady) void reply.status(503);
+    return { ...result, ...this.figures() };
   }
 }

@@ -1,9 +1,10 @@
 import type { DynamicModule } from '@nestjs/common';
-import { TerminusModule } from '@nestjs/terminus';
+import { HealthCheckService, HealthIndicatorService, TerminusModule } from '@nestjs/terminus';
 import type { Clock } from '#libs/clock';
 import { Drain } from './drain.js';
 import type { HealthProbe } from './health-probe.js';
-import { HEALTH_FIGURES, HEALTH_PROBES, HealthController } from './health.controller.js';
+import { HEALTH_FIGURES, HealthController } from './health.controller.js';
+import { Readiness } from './readiness.js';
 
 /** Serves /internal/health and /internal/live. On stop, readiness is red for drainMs before the listener closes. */
 export function healthModule(options: {
@@ -18,9 +19,15 @@ export function healthModule(options: {
     imports: [TerminusModule.forRoot({ logger: false })],
     controllers: [HealthController],
     providers: [
-      { provide: HEALTH_PROBES, useValue: options.probes },
       { provide: HEALTH_FIGURES, useValue: options.figures ?? (() => ({})) },
       { provide: Drain, useValue: new Drain(options.clock, options.drainMs) },
+      {
+        provide: Readiness,
+        inject: [HealthCheckService, HealthIndicatorService, Drain],
+        useFactory: (checks: HealthCheckService, indicators: HealthIndicatorService, drain: Drain) =>
+          new Readiness(checks, indicators, options.probes, drain),
+      },
     ],
+    exports: [Readiness],
   };
 }

@@ -51,6 +51,31 @@ export async function listHalts(tx: Tx, filter: { profileId?: string | undefined
   return rows.map(toHalt);
 }
 
+/** Oldest first: those that refuse an entry of any of the profiles in this symbol at this venue. */
+export async function listHaltsInForce(
+  tx: Tx,
+  of: { readonly venue: string; readonly symbol: string; readonly profiles: readonly string[] },
+): Promise<Halt[]> {
+  const rows = await tx.query<HaltRow[]>(
+    `select ${COLUMNS} from halts
+      where coalesce(venue = $1::text, true) and coalesce(symbol = lower($2::text), true)
+        and (profile_id is null or profile_id = any($3::uuid[]))
+      order by created_at, halt_id`,
+    [of.venue, of.symbol, of.profiles],
+  );
+  return rows.map(toHalt);
+}
+
+/** What is halted, by whom and why, in a line. */
+export function describeHalt({ venue, profileId, symbol, reason, createdBy }: Halt): string {
+  const named = [
+    symbol === undefined ? undefined : `symbol ${symbol}`,
+    profileId === undefined ? undefined : `profile ${profileId}`,
+    venue === undefined ? undefined : `venue ${venue}`,
+  ].filter((name) => name !== undefined);
+  return `halted: ${named.length === 0 ? 'everything' : named.join(', ')} by ${createdBy}: ${reason}`;
+}
+
 const ATTEMPTS_MAX = 5;
 
 /** Saying the same halt twice, with the same reason, gives the first one. */

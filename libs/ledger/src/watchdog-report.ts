@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Logger } from '#libs/telemetry';
-import type { LedgerViolation, LedgerWatchdogObserver } from './watchdog.js';
+import type { LedgerPass, LedgerViolation, LedgerWatchdogObserver } from './watchdog.js';
 
 /** Tells what the watchdog finds: to people through the log, to alerts through metrics. One for each process. */
 export class LedgerWatchdogReport implements LedgerWatchdogObserver {
@@ -40,7 +40,7 @@ export class LedgerWatchdogReport implements LedgerWatchdogObserver {
     );
   }
 
-  passed({ proved, violations }: { proved: number; violations: number }): void {
+  passed({ proved, violations }: LedgerPass): void {
     this.proofs.inc(proved);
     this.standing.set(violations);
   }

@@ -169,7 +169,7 @@ describe('LedgerWatchdogReport', () => {
     onTestFinished(() => register.clear());
     expect(await register.metrics()).toMatch(/^flotilla_ledger_violations_total 0$/m);
     report.violated({ profileId: 'p-1', sequence: 3n, problem: 'the chain breaks here' });
-    report.passed({ proved: 4, violations: 1 });
+    report.passed({ proved: 4, violations: 1, violated: [] });
     report.failed(new Error('gone'));
     const [line] = written.split('\n').map((text) => JSON.parse(text || '{}') as Record<string, unknown>);
     expect(line).toMatchObject({ level: 'fatal', profileId: 'p-1', entry: '3', problem: 'the chain breaks here' });

@@ -1,24 +1,24 @@
 import type { Clock } from '#libs/clock';
 import type { Database, Tx } from '#libs/database';
-import { createHalt } from './halts.js';
 import { verifyProfile, type LedgerProof } from './proof.js';
+import { StandingProblems, type Problem, type ProblemObserver } from './standing-problems.js';
 
-export interface LedgerViolation {
-  readonly profileId: string;
+export interface LedgerViolation extends Problem {
   /** The first entry that is not as it should be, where the problem has a place in the journal. */
   readonly sequence: bigint | undefined;
-  readonly problem: string;
 }
 
-export interface LedgerWatchdogObserver {
-  /** Something that must never be; told once for each distinct problem. */
-  violated(violation: LedgerViolation): void;
-  /** The profile of a violation is to be halted, and that failed; the next pass tries again. */
-  haltFailed(violation: LedgerViolation, error: unknown): void;
-  /** A pass ended: how many journals it read, and how many profiles have a problem now. */
-  passed(result: { proved: number; violations: number }): void;
+export interface LedgerWatchdogObserver extends ProblemObserver<LedgerViolation> {
+  /** A pass ended: how many journals it read, and which profiles have a problem now. */
+  passed(result: LedgerPass): void;
   /** A pass could not be made; the next one follows. */
   failed(error: unknown): void;
+}
+
+export interface LedgerPass {
+  readonly proved: number;
+  readonly violations: number;
+  readonly violated: readonly LedgerViolation[];
 }
 
 interface WatchdogParts {
@@ -34,8 +34,7 @@ interface Known {
   fullyProvedAt: number;
   /** What the last proof found. */
   problem: LedgerViolation | undefined;
-  /** Problems that were told and still stand, by name; and whether the profile was halted for them. */
-  readonly told: Map<string, { isHalted: boolean }>;
+  readonly standing: StandingProblems<LedgerViolation>;
 }
 
 /**
@@ -72,22 +71,24 @@ export class LedgerWatchdog {
     }
   }
 
-  private async pass(): Promise<{ proved: number; violations: number }> {
+  private async pass(): Promise<LedgerPass> {
     const heads = await this.parts.database.transaction(selectHeads);
-    const result = { proved: 0, violations: 0 };
+    const violated: LedgerViolation[] = [];
+    let proved = 0;
     for (const head of [...heads, ...this.vanished(heads)]) {
       if (this.abort.signal.aborted) break;
       const known = this.knownOf(head.profileId);
       const plan = this.planProof(head, known);
       if (plan !== 'none') {
         await this.prove(head.profileId, known, plan);
-        result.proved += 1;
+        proved += 1;
       }
       const problems = problemsOf(head, known);
-      if (problems.size > 0) result.violations += 1;
-      await this.report(known, problems);
+      const [first] = problems.values();
+      if (first) violated.push(first);
+      await known.standing.update(problems);
     }
-    return result;
+    return { proved, violations: violated.length, violated };
   }
 
   /** A ledger row cannot be deleted; one that is gone all the same is the worst problem of all. */
@@ -103,7 +104,7 @@ export class LedgerWatchdog {
       proof: undefined,
       fullyProvedAt: Number.NEGATIVE_INFINITY,
       problem: undefined,
-      told: new Map(),
+      standing: new StandingProblems(this.parts),
     };
     this.known.set(profileId, known);
     return known;
@@ -126,31 +127,6 @@ export class LedgerWatchdog {
       known.problem = undefined;
     } else {
       known.problem = { profileId, sequence: proof.badSequence, problem: proof.problem };
-    }
-  }
-
-  private async report(known: Known, problems: ReadonlyMap<string, LedgerViolation>): Promise<void> {
-    for (const name of known.told.keys()) if (!problems.has(name)) known.told.delete(name);
-    for (const [name, violation] of problems) {
-      const told = known.told.get(name) ?? { isHalted: false };
-      if (!known.told.has(name)) {
-        known.told.set(name, told);
-        this.parts.observer.violated(violation);
-      }
-      if (!told.isHalted) told.isHalted = await this.halt(violation);
-    }
-  }
-
-  private async halt(violation: LedgerViolation): Promise<boolean> {
-    const { profileId, problem } = violation;
-    try {
-      await this.parts.database.transaction((tx) =>
-        createHalt(tx, { scope: 'profile', profileId, reason: problem, createdBy: 'watchdog' }),
-      );
-      return true;
-    } catch (error) {
-      this.parts.observer.haltFailed(violation, error);
-      return false;
     }
   }
 }
@@ -176,8 +152,8 @@ function stateOf({ sequence, hash, allocated, orders, positions, pnl }: LedgerPr
   return [sequence, hash, allocated, orders, positions, pnl].join(' ');
 }
 
-/** Also said by the ledger itself, in the same words, in the transaction that made it so. */
-const BREACH = 'available capital is below zero';
+/** Said in the same words by the ledger itself, in the transaction that made it so. */
+export const BREACH = 'available capital is below zero';
 
 /** By a name that stays the same while the figures in a description move on. */
 function problemsOf(head: Head, known: Known): Map<string, LedgerViolation> {

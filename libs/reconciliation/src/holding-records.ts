@@ -2,12 +2,32 @@ import type { Tx } from '#libs/database';
 import { Decimal } from '#libs/money';
 import type { Holding } from './holdings.js';
 
-export async function listHoldings(tx: Tx, venue: string): Promise<Map<string, Holding>> {
-  const rows = await tx.query<{ asset: string; held: string; held_at: Date }[]>(
-    'select asset, held, held_at from reconciliation_holdings where venue = $1',
+/** What was noted, and the time of Postgres at which it was read. */
+export async function readHoldings(
+  tx: Tx,
+  venue: string,
+): Promise<{ readonly known: ReadonlyMap<string, Holding>; readonly at: Date }> {
+  const rows = await tx.query<Row[]>(
+    `select c.at, h.asset, h.held, h.held_at from (select clock_timestamp() as at) c
+       left join reconciliation_holdings h on h.venue = $1`,
     [venue],
   );
-  return new Map(rows.map(({ asset, held, held_at: heldAt }) => [asset, { asset, held: Decimal.parse(held), heldAt }]));
+  const known = new Map<string, Holding>();
+  for (const { asset, held, held_at: heldAt } of rows) {
+    if (asset !== null && held !== null && heldAt !== null) {
+      known.set(asset, { asset, held: Decimal.parse(held), heldAt });
+    }
+  }
+  const [first] = rows;
+  if (!first) throw new Error('Invariant: Postgres knows the time.');
+  return { known, at: first.at };
+}
+
+interface Row {
+  readonly at: Date;
+  readonly asset: string | null;
+  readonly held: string | null;
+  readonly held_at: Date | null;
 }
 
 export async function noteHoldings(
@@ -22,11 +42,4 @@ export async function noteHoldings(
       heldAt,
     ]);
   }
-}
-
-/** By the clock of Postgres, as fills are recorded. */
-export async function readDatabaseTime(tx: Tx): Promise<Date> {
-  const [row] = await tx.query<{ now: Date }[]>('select clock_timestamp() as now');
-  if (!row) throw new Error('Invariant: Postgres knows the time.');
-  return row.now;
 }

@@ -1,4 +1,5 @@
 import type { ReconciliationParts, Sweep } from './reconciliation-parts.js';
+import type { LastSweep } from './sweep-turns.js';
 import { sweepOnce, type SweepRequest } from './sweep.js';
 
 /** Somebody sweeps this venue right now; what they find will be in the next run. */
@@ -15,12 +16,18 @@ export class Reconciliation {
 
   /** Sweeps when it is time to and nobody else is at it; else undefined. For loops. */
   async sweepIfDue(request: Omit<SweepRequest, 'askedBy'>): Promise<Sweep | undefined> {
-    const { clock, turns, settings, observer } = this.parts;
-    const last = await turns.findLast(request.venue);
-    if (last) observer.informed(request.venue, last);
+    const { clock, settings } = this.parts;
+    const last = await this.inform(request.venue);
     // An interval is measured from end to end, and loops wake a little early or late.
     const isDue = last === undefined || clock.now() - last.endedAt >= settings.intervalMs / 2;
     return isDue ? this.inTurn(request) : undefined;
+  }
+
+  /** Tells the observer how the last sweep of the venue ended that ended well, whoever made it. */
+  async inform(venue: string): Promise<LastSweep | undefined> {
+    const last = await this.parts.turns.findLast(venue);
+    if (last) this.parts.observer.informed(venue, last);
+    return last;
   }
 
   /** Sweeps because somebody asked for it. Throws SweepUnderWay. */
