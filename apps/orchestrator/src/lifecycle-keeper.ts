@@ -23,6 +23,7 @@ export class LifecycleKeeper {
   private readonly report: LifecycleReport;
   private readonly supervisor: Supervisor;
   private workedOn: ReadonlySet<string> = new Set();
+  private unfinished: readonly Unfinished[] = [];
 
   /** Closing the venues is left on the stack. */
   constructor(
@@ -66,7 +67,10 @@ export class LifecycleKeeper {
     });
     await this.attempt('read what is unfinished', async () => {
       const unfinished = await database.statement((tx) => listUnfinished(tx, { limit: UNFINISHED_MAX }));
-      for (const each of unfinished) {
+      // What was unfinished before is looked into once more, so that what is told of it ends with it.
+      const before = this.unfinished.filter((each) => !unfinished.some((other) => nameOf(other) === nameOf(each)));
+      this.unfinished = unfinished;
+      for (const each of [...unfinished, ...before]) {
         if (signal?.aborted) return;
         if (!this.workedOn.has(nameOf(each))) await this.lookAfter(each, signal);
       }

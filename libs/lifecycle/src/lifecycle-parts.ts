@@ -47,7 +47,10 @@ export interface LifecycleObserver {
   resolved(intent: UndecidedIntent, as: 'confirmed' | 'rejected'): void;
   /** Once per pass for each intent that has been unknown for too long. */
   overdue(intent: UndecidedIntent): void;
-  /** How many are undecided, and the age of the oldest. */
-  undecided(venue: string, intents: { readonly count: number; readonly oldestMs: number }): void;
+  /** How many are undecided of what was looked into, and the age of the oldest. */
+  undecided(
+    scope: { readonly venue: string; readonly symbol?: string },
+    intents: { readonly count: number; readonly oldestMs: number },
+  ): void;
   failed(what: string, error: unknown): void;
 }

@@ -5,6 +5,11 @@ import type { LifecycleObserver, Step } from './lifecycle-parts.js';
 import type { Applied, ReportSource } from './report.js';
 import type { Outcome } from './signal.js';
 
+interface Undecided {
+  readonly count: number;
+  readonly oldestMs: number;
+}
+
 /** Turns what the lifecycle does into log lines and metrics. One per process. */
 export class LifecycleReport implements LifecycleObserver {
   private readonly orders: Counter<'purpose' | 'outcome' | 'reason'>;
@@ -14,6 +19,7 @@ export class LifecycleReport implements LifecycleObserver {
   private readonly oldest: Gauge<'venue'>;
   /** Those that were told of already. */
   private readonly overdueIds = new Set<string>();
+  private readonly undecidedIntents = new Map<string, Map<string, Undecided>>();
   private contentions = 0;
 
   constructor(
@@ -89,9 +95,16 @@ export class LifecycleReport implements LifecycleObserver {
     );
   }
 
-  undecided(venue: string, { count, oldestMs }: { readonly count: number; readonly oldestMs: number }): void {
-    this.unknown.set({ venue }, count);
-    this.oldest.set({ venue }, oldestMs / 1000);
+  /** Symbols are looked into one after the other; the gauges are of the whole venue. */
+  undecided({ venue, symbol = '' }: Parameters<LifecycleObserver['undecided']>[0], intents: Undecided): void {
+    const ofVenue = this.undecidedIntents.get(venue) ?? new Map<string, Undecided>();
+    this.undecidedIntents.set(venue, ofVenue.set(symbol, intents));
+    const all = [...ofVenue.values()];
+    this.unknown.set(
+      { venue },
+      all.reduce((sum, { count }) => sum + count, 0),
+    );
+    this.oldest.set({ venue }, Math.max(...all.map(({ oldestMs }) => oldestMs)) / 1000);
   }
 
   failed(what: string, error: unknown): void {

@@ -37,7 +37,7 @@ export async function resolveIntents(
     else left.push(intent);
   }
   for (const intent of left) if (intent.ageMs > parts.settings.unknownAlertMs) parts.observer.overdue(intent);
-  parts.observer.undecided(scope.venue, {
+  parts.observer.undecided(scope, {
     count: left.length,
     oldestMs: left.reduce((oldest, { ageMs }) => Math.max(oldest, ageMs), 0),
   });
