@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SystemClock } from '#libs/clock';
 import { EmbeddedServers } from '#libs/embedded';
-import { holdUpMigrations } from './harness/database.js';
+import { holdUp, MIGRATIONS, PAIRS } from './harness/database.js';
 import { isAlive, TestFleet, whenGone } from './harness/fleet.js';
 import { start, startApp, temporaryFolder } from './harness/process.js';
 
@@ -37,7 +37,7 @@ describe('two orchestrators', () => {
   });
 
   it('one in charge and one standing by on other folders: it takes over when the lock of the first runs out', async () => {
-    const fleet = await TestFleet.create();
+    const fleet = await TestFleet.create(SHORT_LOCK);
     const first = await fleet.start();
     const second = startApp('orchestrator', {
       env: { ...fleet.env, DATA_DIR: temporaryFolder() },
@@ -60,7 +60,7 @@ describe('two orchestrators', () => {
 
 describe('an orchestrator that was paused for longer than its lock lives', () => {
   it('notices that another took over, ends with 1, and leaves the workers to its successor', async () => {
-    const fleet = await TestFleet.create();
+    const fleet = await TestFleet.create(SHORT_LOCK);
     const first = await fleet.start();
     const pid = await fleet.whenRunning('BTC-USD');
     const second = startApp('orchestrator', { env: fleet.env, args: ['--standby'] });
@@ -75,7 +75,7 @@ describe('an orchestrator that was paused for longer than its lock lives', () =>
   });
 
   it('does not take it for granted even when nobody took over', async () => {
-    const fleet = await TestFleet.create();
+    const fleet = await TestFleet.create(SHORT_LOCK);
     const first = await fleet.start();
     await fleet.whenRunning('BTC-USD');
     process.kill(first.pid, 'SIGSTOP');
@@ -88,9 +88,9 @@ describe('an orchestrator that was paused for longer than its lock lives', () =>
 describe('a start that takes longer than the lock lives', () => {
   it('keeps the lock, so that a second orchestrator is refused meanwhile', async () => {
     const fleet = await TestFleet.create(SHORT_LOCK);
-    const migrations = await holdUpMigrations(fleet.env.DATABASE_URL);
+    const migrations = await holdUp(fleet.env.DATABASE_URL, MIGRATIONS);
     const first = startApp('orchestrator', { env: fleet.env });
-    await migrations.whenAwaited();
+    await migrations.whenAwaitedBy('flotilla orchestrator migrations');
     await fleet.whenExpired(SHORT_LOCK_LIFE_MS);
     expect(await fleet.redis.get(fleet.keys.orchestratorLock)).toMatch(new RegExp(`^${first.pid}-`));
     const second = startApp('orchestrator', { env: { ...fleet.env, DATA_DIR: temporaryFolder() } });
@@ -108,9 +108,9 @@ describe('a start that takes longer than the lock lives', () => {
     const first = await fleet.start();
     const pid = await fleet.whenRunning('BTC-USD');
     await first.stop('SIGKILL');
-    const migrations = await holdUpMigrations(fleet.env.DATABASE_URL);
+    const migrations = await holdUp(fleet.env.DATABASE_URL, MIGRATIONS);
     const second = startApp('orchestrator', { env: fleet.env });
-    await migrations.whenAwaited();
+    await migrations.whenAwaitedBy('flotilla orchestrator migrations');
     await fleet.redis.set(fleet.keys.orchestratorLock, '1-successor');
     expect((await second.exited).code).toBe(1);
     expect(second.output).toContain('The lock of the orchestrator is lost');
@@ -137,7 +137,7 @@ describe('an orchestrator that is killed', () => {
   });
 
   it('is survived by a worker that dies before the next one comes: that one starts it', async () => {
-    const fleet = await TestFleet.create({ WORKER_HEARTBEAT_TTL_MS: '45000' });
+    const fleet = await TestFleet.create();
     const first = await fleet.start();
     const pid = await fleet.whenRunning('BTC-USD');
     await first.stop('SIGKILL');
@@ -196,17 +196,32 @@ describe('an orchestrator whose output nobody reads any more', () => {
   });
 });
 
+/** A Redis of a test's own, which may go away. */
+async function startRedis(): Promise<{ url: string; stop(): Promise<void>; startAgain(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-redis-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const silent = () => undefined;
+  const servers = (): EmbeddedServers => {
+    const made = new EmbeddedServers(folder, new SystemClock(), { progress: silent, died: silent, failed: silent });
+    onTestFinished(() => made.stop());
+    return made;
+  };
+  const first = servers();
+  const url = await first.startRedis();
+  return {
+    url,
+    stop: () => first.stop(),
+    startAgain: async () => expect(await servers().startRedis()).toBe(url),
+  };
+}
+
 describe('Redis going away', () => {
   it('ends nobody: workers go on, locks are kept, and everything recovers by itself', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'flotilla-redis-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const silent = () => undefined;
-    const servers = () =>
-      new EmbeddedServers(folder, new SystemClock(), { progress: silent, died: silent, failed: silent });
-    const first = servers();
-    const REDIS_URL = await first.startRedis();
+    const redis = await startRedis();
     const fleet = await TestFleet.create({
-      ...{ REDIS_URL, HEARTBEAT_TIMEOUT_MS: '1500', WORKER_HEARTBEAT_TTL_MS: '500' },
+      ...SHORT_LOCK,
+      // A heartbeat that runs out, and twice the time in which a worker starts on a busy machine.
+      ...{ REDIS_URL: redis.url, HEARTBEAT_TIMEOUT_MS: '4000', WORKER_HEARTBEAT_TTL_MS: '3000' },
       // Says every decision, also one that is the same as the last.
       LOG_LEVEL: 'debug',
     });
@@ -214,13 +229,13 @@ describe('Redis going away', () => {
     const pids = [await fleet.whenRunning('BTC-USD'), await fleet.whenRunning('ETH-USD')];
     const decisions = (): number => fleet.log('BTC-USD').split('Decided').length;
 
-    await first.stop();
+    await redis.stop();
     await orchestrator.says(/Lost the connection to Redis/);
     // One dies while nobody can free its lock.
     process.kill(pids[1] ?? 0, 'SIGKILL');
     const before = decisions();
     // Longer than the orchestrator's lock lives and than a silent worker is tolerated.
-    await vi.waitUntil(() => decisions() >= before + 5, { timeout: 30_000 });
+    await vi.waitUntil(() => decisions() >= before + 9, { timeout: 30_000 });
     expect((await fleet.api('/internal/health')).status).toBe(503);
     expect((await fleet.api('/internal/live')).status).toBe(200);
     const status = await fleet.api('/api/orchestrator/status');
@@ -229,9 +244,7 @@ describe('Redis going away', () => {
       expect.stringContaining('Redis does not answer'),
     ]);
 
-    const second = servers();
-    onTestFinished(() => second.stop());
-    expect(await second.startRedis()).toBe(REDIS_URL);
+    await redis.startAgain();
     await orchestrator.says(/Redis is back/);
     expect(await fleet.whenRunning('BTC-USD')).toBe(pids[0]);
     const successor = await fleet.whenRunning('ETH-USD', pids[1]);
@@ -241,6 +254,26 @@ describe('Redis going away', () => {
     expect(orchestrator.child.exitCode).toBeNull();
     expect(await orchestrator.stop('SIGTERM')).toEqual({ code: 0, signal: null });
     for (const pid of [...pids, successor]) expect(isAlive(pid)).toBe(false);
+  });
+
+  it('while a worker starts costs that worker no backoff', async () => {
+    const redis = await startRedis();
+    const fleet = await TestFleet.create({
+      ...{ REDIS_URL: redis.url, RESPAWN_BASE_MS: '600000', RESPAWN_MAX_MS: '3600000' },
+      DATABASE_LOCK_TIMEOUT_MS: '60000',
+    });
+    const orchestrator = await fleet.start();
+    const pid = await fleet.whenRunning('BTC-USD');
+    const pairs = await holdUp(fleet.env.DATABASE_URL, PAIRS);
+    await fleet.api('/api/orchestrator/workers/BTC-USD/restart', { method: 'POST' });
+    await pairs.whenAwaitedBy('flotilla pair BTC-USD');
+    await redis.stop();
+    await orchestrator.says(/Lost the connection to Redis/);
+    await pairs.letGo();
+    await vi.waitUntil(() => fleet.log('BTC-USD').includes("Flotilla's worker stopped"), { timeout: 20_000 });
+    await redis.startAgain();
+    await orchestrator.says(/Redis is back/);
+    await fleet.whenRunning('BTC-USD', pid);
   });
 });
 

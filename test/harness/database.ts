@@ -25,25 +25,33 @@ export async function asSuperuser(url: string, sql: string): Promise<QueryResult
   }
 }
 
-/** Holds every migration of a database up, as one that takes long would, until it is let go. */
-export async function holdUpMigrations(url: string): Promise<{
-  whenAwaited(): Promise<unknown>;
-  letGo(): Promise<unknown>;
-}> {
-  const client = new Client({ connectionString: withDatabase(inject('superuserUrl'), new URL(url).pathname.slice(1)) });
+/** Holds up every migration, as one that takes long would, also on a database that has none yet. */
+export const MIGRATIONS =
+  'create table if not exists schema_migrations (id int); lock table schema_migrations in access exclusive mode';
+/** Holds up whoever reads which pairs there are. */
+export const PAIRS = 'lock table pair_configs in access exclusive mode';
+
+/** Locks something in a database until it is let go. */
+export async function holdUp(
+  url: string,
+  sql: typeof MIGRATIONS | typeof PAIRS,
+): Promise<{ whenAwaitedBy(application: string): Promise<unknown>; letGo(): Promise<unknown> }> {
+  const at = withDatabase(inject('superuserUrl'), new URL(url).pathname.slice(1));
+  const client = new Client({ connectionString: at });
   await client.connect();
   onTestFinished(() => client.end());
-  await client.query(
-    'begin; create table if not exists schema_migrations (id int); lock table schema_migrations in access exclusive mode',
-  );
-  const isAwaited = async (): Promise<boolean> => {
-    const waiting = await client.query(
-      'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))',
+  await client.query(`begin; ${sql}`);
+  const isAwaitedBy = async (application: string): Promise<boolean> => {
+    // On a connection of its own: one transaction sees the same activity for ever.
+    const waiting = await asSuperuser(
+      at,
+      `select from pg_stat_activity where application_name = '${application}' and wait_event_type = 'Lock'
+          and datname = current_database()`,
     );
     return waiting.rowCount !== 0;
   };
   return {
-    whenAwaited: () => vi.waitUntil(isAwaited, { timeout: 60_000 }),
+    whenAwaitedBy: (application) => vi.waitUntil(() => isAwaitedBy(application), { timeout: 60_000 }),
     letGo: () => client.query('rollback'),
   };
 }

@@ -60,7 +60,9 @@ export class Fleet {
   async adopt(desired: readonly DesiredWorker[]): Promise<void> {
     const revisions = new Map(desired.map(({ id, revision }) => [id, revision]));
     const ids = [...new Set([...revisions.keys(), ...(await this.needs.board.listActive())])];
-    for (const [id, report] of await this.needs.board.report(ids)) {
+    const reports = await this.needs.board.report(ids);
+    this.askableSince ??= this.needs.clock.monotonic();
+    for (const [id, report] of reports) {
       await this.adoptWorker({ kind: report.state?.kind ?? 'pair', id }, report, revisions.get(id) ?? '');
     }
   }
@@ -150,12 +152,13 @@ export class Fleet {
     const observations = await this.needs.board.observe(ids);
     if (!observations.answered) this.askableSince = undefined;
     else this.askableSince ??= this.needs.clock.monotonic();
+    const askableSince = this.askableSince ?? Number.POSITIVE_INFINITY;
     for (const id of ids) {
-      await this.noticeEnd(id);
+      await this.noticeEnd(id, askableSince);
       if (this.abort.signal.aborted || !this.needs.mayAct()) return;
       const context = {
         now: this.needs.clock.monotonic(),
-        askableSince: this.askableSince ?? Number.POSITIVE_INFINITY,
+        askableSince,
         policy: this.needs.policies[this.kindOf(id)],
       };
       const subject = { worker: this.workers.get(id), observation: observations.of(id) };
@@ -221,11 +224,11 @@ export class Fleet {
   }
 
   /** Exits are noticed by the event of our child, by looking at a process that is not our child. */
-  private async noticeEnd(id: string): Promise<void> {
+  private async noticeEnd(id: string, askableSince: number): Promise<void> {
     const worker = this.workers.get(id);
     const process = this.processes.get(id);
     if (!worker?.process || !process || process.isAlive()) return;
-    this.workers.set(id, { ...afterExit(worker), kind: worker.kind });
+    this.workers.set(id, { ...afterExit(worker, askableSince), kind: worker.kind });
     this.processes.delete(id);
     this.needs.observer.exited({ kind: worker.kind, id }, process.pid);
     await this.clear(id, process.pid);

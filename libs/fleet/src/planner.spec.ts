@@ -19,6 +19,11 @@ function running(changes: Partial<FleetWorker> = {}): FleetWorker {
   return { ...adopted('BTC-USD', 'r1', 0), isHealthy: true, ...changes };
 }
 
+/** While Redis answered all along. */
+function ended(worker: FleetWorker): FleetWorker {
+  return afterExit(worker, 0);
+}
+
 function plan(
   desired: string | undefined,
   worker: FleetWorker | undefined,
@@ -68,7 +73,7 @@ describe('a worker that runs', () => {
 
 describe('a worker whose process ended', () => {
   it('is started again after 20, 40, 80, 160, 300, 300 … seconds, and given up after 20 failures in a row', () => {
-    let worker = afterExit(running({ isHealthy: false }));
+    let worker = ended(running({ isHealthy: false }));
     const delays: number[] = [];
     for (let now = 0; ;) {
       const action = plan('r1', worker, { observation: silent, now });
@@ -80,13 +85,13 @@ describe('a worker whose process ended', () => {
       now = action.retryAt;
       const spawn = plan('r1', worker, { observation: silent, now }) as Action;
       expect(spawn).toEqual({ type: 'spawn', reason: 'backoff' });
-      worker = afterExit(afterAction(worker, spawn, { id: worker.id, revision: 'r1', now }) as FleetWorker);
+      worker = ended(afterAction(worker, spawn, { id: worker.id, revision: 'r1', now }) as FleetWorker);
     }
     expect(delays).toEqual([20, 40, 80, 160, ...Array.from({ length: 15 }, () => 300)]);
   });
 
   it('stays given up until somebody wishes a restart or changes its configuration', () => {
-    const worker = afterExit(running({ hasGivenUp: true, failures: 20 }));
+    const worker = ended(running({ hasGivenUp: true, failures: 20 }));
     expect(plan('r1', worker, { observation: silent, now: 1e9 })).toBeUndefined();
     expect(plan('r1', worker, { observation: { ...silent, isRestartWished: true } })).toEqual({
       type: 'spawn',
@@ -96,17 +101,34 @@ describe('a worker whose process ended', () => {
   });
 
   it('is started at once, without backoff, when it ended because it was told to restart', () => {
-    const stopped = afterExit(running({ stopping: { since: 0, isKilled: false, isFailure: false } }));
+    const stopped = ended(running({ stopping: { since: 0, isKilled: false, isFailure: false } }));
     expect(plan('r1', stopped, { observation: silent })).toEqual({ type: 'spawn', reason: 'restart' });
   });
 
   it('waits for its backoff when it was killed for its silence', () => {
-    const killed = afterExit(running({ stopping: { since: 0, isKilled: true, isFailure: true } }));
+    const killed = ended(running({ stopping: { since: 0, isKilled: true, isFailure: true } }));
     expect(plan('r1', killed, { observation: silent })).toEqual({ type: 'retry-later', failures: 1, retryAt: 20_000 });
   });
 
+  it('is started at once when Redis was away while it started, and is blamed for everything else', () => {
+    const starting = running({ isHealthy: false });
+    const startedAt = starting.process?.startedAt ?? 0;
+    expect(plan('r1', afterExit(starting, startedAt + 1), { observation: silent })).toEqual({
+      type: 'spawn',
+      reason: 'restart',
+    });
+    for (const worker of [
+      running({ isHealthy: true }),
+      running({ stopping: { since: 0, isKilled: true, isFailure: true } }),
+    ]) {
+      expect(plan('r1', afterExit(worker, startedAt + 1), { observation: silent })).toMatchObject({
+        type: 'retry-later',
+      });
+    }
+  });
+
   it('is forgotten when it is no longer desired', () => {
-    expect(plan(undefined, afterExit(running()), { observation: silent })).toEqual({ type: 'forget' });
+    expect(plan(undefined, ended(running()), { observation: silent })).toEqual({ type: 'forget' });
   });
 });
 
@@ -138,7 +160,7 @@ function settle(
     if (action === undefined && !isWaiting) return worker;
     if (action) worker = afterAction(worker, action, { id: 'BTC-USD', revision: desired ?? '', now });
     if (action?.type === 'spawn') isRestartWished = false;
-    if (worker?.process && worker.stopping) worker = afterExit(worker);
+    if (worker?.process && worker.stopping) worker = ended(worker);
     now += 10_000;
   }
   throw new Error('The plan never comes to rest.');
@@ -155,7 +177,7 @@ describe('from any state', () => {
         fc.record({ since: fc.integer({ min: 0, max: 1_000_000 }), isKilled: fc.boolean(), isFailure: fc.boolean() }),
         { nil: undefined },
       ),
-      endedAsTold: fc.boolean(),
+      endedWithoutFault: fc.boolean(),
       failures: fc.integer({ min: 0, max: 20 }),
       retryAt: fc.option(fc.integer({ min: 0, max: 1_300_000 }), { nil: undefined }),
       hasGivenUp: fc.boolean(),

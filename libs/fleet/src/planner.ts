@@ -11,8 +11,8 @@ export interface FleetWorker {
   readonly isHealthy: boolean;
   /** Told to stop, or killed; a failure when we had to because it was silent. */
   readonly stopping: { readonly since: number; readonly isKilled: boolean; readonly isFailure: boolean } | undefined;
-  /** Its last process ended because it was told to: that is no failure, and the next one need not wait. */
-  readonly endedAsTold: boolean;
+  /** Its last process was told to end, or had no Redis to start with: no failure, and the next one need not wait. */
+  readonly endedWithoutFault: boolean;
   /** Exits in a row without a heartbeat between them. */
   readonly failures: number;
   readonly retryAt: number | undefined;
@@ -82,7 +82,7 @@ function planAbsent(
   { now, policy }: PlanningContext,
 ): Action | undefined {
   if (desired === undefined) return { type: 'forget' };
-  if (observation.isRestartWished || worker.endedAsTold) return { type: 'spawn', reason: 'restart' };
+  if (observation.isRestartWished || worker.endedWithoutFault) return { type: 'spawn', reason: 'restart' };
   // A new configuration deserves a new chance, whatever became of the old one.
   if (desired !== worker.revision) return { type: 'spawn', reason: 'changed' };
   if (worker.hasGivenUp) return undefined;

@@ -29,10 +29,13 @@ export function afterAction(
   }
 }
 
-/** What remains of a worker whose process has ended. */
-export function afterExit(worker: FleetWorker): FleetWorker {
-  const endedAsTold = worker.stopping !== undefined && !worker.stopping.isFailure;
-  return { ...worker, process: undefined, isHealthy: false, stopping: undefined, endedAsTold };
+/** What remains of a worker whose process has ended. Who starts while Redis goes away can only end. */
+export function afterExit(worker: FleetWorker, askableSince: number): FleetWorker {
+  const wasTold = worker.stopping !== undefined && !worker.stopping.isFailure;
+  const hadNoRedis =
+    worker.process !== undefined && worker.process.startedAt < askableSince && !worker.isHealthy && !worker.stopping;
+  const endedWithoutFault = wasTold || hadNoRedis;
+  return { ...worker, process: undefined, isHealthy: false, stopping: undefined, endedWithoutFault };
 }
 
 /** A process found running that an earlier orchestrator started. */
@@ -43,7 +46,7 @@ export function adopted(id: string, revision: string, now: number): FleetWorker 
     process: { startedAt: now },
     isHealthy: false,
     stopping: undefined,
-    endedAsTold: false,
+    endedWithoutFault: false,
     failures: 0,
     retryAt: undefined,
     hasGivenUp: false,
