@@ -23,13 +23,20 @@ export class TradingRun {
   constructor(private readonly parts: Parts) {}
 
   async runOnce(): Promise<void> {
-    const { pair, lifecycle, cycle, status, logger } = this.parts;
-    if (status.isDraining) return;
-    if (!this.isRebuilt) {
-      for (const correction of await lifecycle.rebuild(pair)) logger.error(correction, 'A reservation was corrected');
-      this.isRebuilt = true;
-      logger.info('Orders, fills and intents are as the venue knows them');
-    }
+    if (!this.isRebuilt && !this.parts.status.isDraining) await this.rebuild();
+    // It may have been drained in the meantime.
+    if (!this.parts.status.isDraining) await this.trade();
+  }
+
+  private async rebuild(): Promise<void> {
+    const { pair, lifecycle, logger } = this.parts;
+    for (const correction of await lifecycle.rebuild(pair)) logger.error(correction, 'A reservation was corrected');
+    this.isRebuilt = true;
+    logger.info('Orders, fills and intents are as the venue knows them');
+  }
+
+  private async trade(): Promise<void> {
+    const { cycle, status, logger } = this.parts;
     const result = await cycle.runOnce();
     status.decided(result);
     // The same wish again has the same outcome; it is said aloud once.
