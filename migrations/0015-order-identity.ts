@@ -7,18 +7,29 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *
  * And the order of locks: a report of an order that another has just recorded no longer keeps its intent locked while it
  * waits for the order, whose settling asks for that intent.
+ *
+ * And the plans: a session keeps the plans that it made first. Made while the tables were empty, they would read whole
+ * tables, more with every trade, until the next ANALYZE; all that these functions look for is found by an index.
  */
 export class OrderIdentity implements MigrationInterface {
   readonly name = 'OrderIdentity0000000000015';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [RECORD_ORDER, APPLY]) await runner.query(sql);
+    for (const name of BY_INDEX) await runner.query(`alter function ${name} set enable_seqscan = off`);
   }
 
   down(): Promise<void> {
     return Promise.reject(new Error('Migrations only go forward.'));
   }
 }
+
+const BY_INDEX = [
+  ...['fn_begin_entry', 'fn_begin_exit', 'fn_note_evidence', 'fn_reject_intent', 'fn_request_cancel'],
+  ...['fn_record_order', 'fn_book_fill', 'fn_settle_order', 'fn_apply_order_report'],
+  ...['fn_persist_entry_lifecycle', 'fn_persist_exit_lifecycle', 'fn_lifecycle_truth', 'fn_lifecycle_rebuild'],
+  ...['fn_holds_entry_lock', 'fn_release_entry_lock_row'],
+];
 
 const FUNCTION = 'language plpgsql volatile security definer set search_path = pg_catalog, pg_temp';
 
