@@ -188,9 +188,19 @@ describe('leaves alone', () => {
     ],
   ])('%s', (_, view) => {
     expect(seen(view)).toEqual({ ...NOTHING, leftAlone: 1 });
-    const later = { ...view, now: new Date(NOW.getTime() + PATIENCE.submitWindowMs) };
+    const later = { ...view, readAt: new Date(NOW.getTime() + PATIENCE.submitWindowMs) };
     const owners = new Map([...view.owners].map(([id, each]) => [id, { ...each, ageMs: each.ageMs + 60_000 }]));
     expect(seen({ ...later, owners })).toMatchObject({ leftAlone: 0, claims: [expect.any(String)] });
+  });
+
+  it('what we wrote down after the reading had begun, however long it took', () => {
+    const ours = [ourOrder({ recordedAt: ago(-3_600_000) })];
+    expect(seen(viewOf({ ours }))).toEqual({ ...NOTHING, leftAlone: 1 });
+  });
+
+  it('not for ever what the venue says will happen in an hour', () => {
+    const view = viewOf({ ours: [ourOrder()], theirs: [theirOrder({ ...filled, updatedAt: ago(-3_600_000) })] });
+    expect(seen(view)).toEqual({ ...NOTHING, claims: ['differs'] });
   });
 
   it('what the clock of the venue says will happen a moment from now', () => {

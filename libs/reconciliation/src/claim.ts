@@ -4,7 +4,8 @@ import { fillClaims } from './fill-claims.js';
 
 /** What both sides said; ours read after the venue's, so that ours may be ahead, and is not behind by our own doing. */
 export interface AccountView {
-  readonly now: Date;
+  /** When the venue's first list was asked for, by the clock of Postgres. */
+  readonly readAt: Date;
   /** Orders that the venue lists: all that are open, and those that ended lately. */
   readonly venueOrders: readonly Order[];
   readonly venueFills: readonly Fill[];
@@ -53,17 +54,20 @@ export interface Comparison {
 
 /** Compares what two sides say of one account. Pure: the same view gives the same claims, in the same order. */
 export function compareAccount(view: AccountView, patience: Patience): Comparison {
-  const { now, orders, owners } = view;
+  const { readAt, orders, owners } = view;
   const claims: Claim[] = [];
   const foreign: Order[] = [];
   let leftAlone = 0;
-  const isWithin = (at: Date, ms: number): boolean => Math.abs(now.getTime() - at.getTime()) < ms;
+  // Whatever we wrote down after the reading had begun is young, however long the reading took.
+  const isOurs = (at: Date | undefined, ms: number): boolean =>
+    at !== undefined && readAt.getTime() - at.getTime() < ms;
+  // A venue's clock may be ahead, but not so far that what it says stays young for ever.
+  const isTheirs = (at: Date, ms: number): boolean => Math.abs(readAt.getTime() - at.getTime()) < ms;
   const claim = (found: Claim, isYoung: boolean): void => {
     if (isYoung) leftAlone += 1;
     else claims.push(found);
   };
-  const hasMoved = (...times: (Date | undefined)[]): boolean =>
-    times.some((at) => at !== undefined && isWithin(at, patience.settleMs));
+  const { settleMs, submitWindowMs } = patience;
   const bookedAt = lastBookings(view.fills);
   const listed = latestOf(view.venueOrders);
   const claimed = new Set<string>();
@@ -74,24 +78,32 @@ export function compareAccount(view: AccountView, patience: Patience): Compariso
     if (order && differs(order, reported)) {
       claimed.add(order.orderId);
       // One that we booked or settled a moment ago may still be in a list that was made before.
-      const isYoung = hasMoved(reported.updatedAt, order.settledAt, bookedAt.get(order.orderId));
+      const isYoung =
+        isTheirs(reported.updatedAt, settleMs) ||
+        isOurs(order.settledAt, settleMs) ||
+        isOurs(bookedAt.get(order.orderId), settleMs);
       claim({ what: 'differs', order, reported }, isYoung);
     } else if (!order && owner) {
       // An intent that is confirmed has its order already.
       const what = owner.state === 'confirmed' ? 'stray' : 'unrecorded';
-      claim({ what, owner, reported }, owner.ageMs < patience.submitWindowMs);
+      claim({ what, owner, reported }, owner.ageMs < submitWindowMs);
     } else if (!order && view.hasOurMark(reported.clientOrderId)) {
-      claim({ what: 'stray', reported }, isWithin(reported.createdAt, patience.submitWindowMs));
+      claim({ what: 'stray', reported }, isTheirs(reported.createdAt, submitWindowMs));
     } else if (!order) foreign.push(reported);
   }
   for (const order of orders.values()) {
     if (order.isSettled || listed.has(order.orderId)) continue;
     claimed.add(order.orderId);
-    const isYoung = isWithin(order.recordedAt, patience.submitWindowMs) || hasMoved(bookedAt.get(order.orderId));
+    const isYoung = isOurs(order.recordedAt, submitWindowMs) || isOurs(bookedAt.get(order.orderId), settleMs);
     claim({ what: 'unlisted', order }, isYoung);
   }
-  for (const { found, at } of fillClaims(view)) {
-    if (!claimed.has(found.order.orderId)) claim(found, isWithin(at, patience.settleMs));
+  for (const found of fillClaims(view)) {
+    if (claimed.has(found.order.orderId)) continue;
+    const isYoung =
+      found.what === 'fill-differs'
+        ? isTheirs(found.reported.happenedAt, settleMs)
+        : isOurs(found.fill.recordedAt, settleMs);
+    claim(found, isYoung);
   }
   return { claims, foreign, leftAlone };
 }

@@ -2,11 +2,7 @@ import type { AccountFill, AccountOrder } from '#libs/lifecycle';
 import type { Fill } from '#libs/venues';
 import type { AccountView, Claim } from './claim.js';
 
-interface FillClaim {
-  readonly found: Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>;
-  /** When it last moved. */
-  readonly at: Date;
-}
+type FillClaim = Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>;
 
 /**
  * Fills of our orders that one side has and the other has not, or has otherwise. A fill that is only missing shows in the
@@ -22,12 +18,12 @@ export function fillClaims({ venueFills, fills, orders, listedFills }: AccountVi
     const order = orders.get(reported.venueOrderId);
     const fill = booked.get(name);
     if (!order || (fill && isSameFill(fill, reported))) continue;
-    claims.push({ found: { what: 'fill-differs', order, ...(fill && { fill }), reported }, at: reported.happenedAt });
+    claims.push({ what: 'fill-differs', order, ...(fill && { fill }), reported });
   }
   for (const fill of fills) {
     const order = orders.get(fill.orderId);
     if (!order || !isExpected(fill, listedFills) || listed.has(nameOf(fill.orderId, fill.fillId))) continue;
-    claims.push({ found: { what: 'fill-unlisted', order, fill }, at: fill.recordedAt });
+    claims.push({ what: 'fill-unlisted', order, fill });
   }
   return claims;
 }

@@ -43,7 +43,7 @@ export async function findDifferences(
   const ours = await readOurAccount(database, venue.id, theirs);
   await observer.reached('sweep:read');
 
-  const comparison = compareAccount(viewOf(parts, venue, { theirs, ours }), settings);
+  const comparison = compareAccount(viewOf(parts, venue, { readAt, theirs, ours }), settings);
   const proofs = await proveClaims(venue, comparison.claims, wanted.options);
   await observer.reached('sweep:proved');
   const ownerOf = ownersIn(await knownProfiles(parts, comparison.claims), settings.clientOrderIdPrefix);
@@ -69,13 +69,13 @@ export async function findDifferences(
 }
 
 function viewOf(
-  { clock, settings }: ReconciliationParts,
+  { settings }: ReconciliationParts,
   venue: Venue,
-  { theirs, ours }: { theirs: VenueAccount; ours: OurAccount },
+  { readAt, theirs, ours }: { readAt: Date; theirs: VenueAccount; ours: OurAccount },
 ): AccountView {
   const mark = `${settings.clientOrderIdPrefix}-`;
   return {
-    now: new Date(clock.now()),
+    readAt,
     venueOrders: [...theirs.openOrders, ...theirs.closedOrders],
     venueFills: theirs.fills,
     listedFills: { since: theirs.since, symbols: theirs.symbols },

@@ -137,6 +137,12 @@ describe('what the venues say', () => {
     ],
     ['binance: no such order', binance.words, answer(400, '-2013', 'Order does not exist.'), { outcome: 'not-found' }],
     [
+      'binance: an archived order',
+      binance.words,
+      answer(400, '-2026', 'It has been archived.'),
+      { outcome: 'not-found' },
+    ],
+    [
       'binance: unexpected answer',
       binance.words,
       answer(400, '-1006', ''),

@@ -66,7 +66,7 @@ export function viewOf(parts: {
   readonly owners?: readonly IntentOwner[];
 }): AccountView {
   return {
-    now: NOW,
+    readAt: NOW,
     venueOrders: parts.theirs ?? [],
     venueFills: parts.theirFills ?? [],
     listedFills: { since: ago(3_600_000), symbols: new Set(['BTC/USD']) },

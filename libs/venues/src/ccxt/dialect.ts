@@ -46,7 +46,8 @@ const binance: Dialect = {
   words: {
     // One code for everything that the matching engine refuses; the message tells a duplicate.
     isDuplicate: ({ code, message }) => code === '-2010' && /duplicate order sent/i.test(message),
-    isNotFound: ({ code }) => code === '-2013',
+    // An order that ended without a fill is archived after 90 days, and can be looked up no more than one that never was.
+    isNotFound: ({ code }) => code === '-2013' || code === '-2026',
     isUnsure: ({ code }) => code !== undefined && BINANCE_UNSURE.has(code),
     isClock: ({ code }) => code === '-1021',
     refusalOf: ({ status, code, message }) => {
