@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareAccount, type AccountView } from './claim.js';
+import { compareAccount, type AccountView, type Claim } from './claim.js';
 import { ago, d, LONG_AGO, NOW, ourFill, ourOrder, owner, theirFill, theirOrder, viewOf } from './testing/samples.js';
 
 const PATIENCE = { submitWindowMs: 60_000, settleMs: 10_000 };
@@ -59,7 +59,7 @@ describe('finds nothing', () => {
 });
 
 describe('claims', () => {
-  it.each([
+  it.each<readonly [string, Claim['what'], AccountView]>([
     ['an order that is not listed', 'unlisted', viewOf({ ours: [ourOrder()] })],
     ['another filled quantity', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder(filled)] })],
     [
