@@ -19,7 +19,7 @@ async function setup() {
   const env = {
     ...{ DATA_DIR: dataDir, DATABASE_URL: url, REDIS_URL: inject('redisUrl'), PAPER_PORT: '0' },
     ...{ KEY_PREFIX: `t${randomBytes(4).toString('hex')}`, VENUES_FILE: '' },
-    ...{ ORCHESTRATOR_LOCK_TTL_MS: '1000', HEALTH_CHECK_INTERVAL_MS: '200' },
+    HEALTH_CHECK_INTERVAL_MS: '200',
   };
   const venue = (): VenueProcess =>
     JSON.parse(readFileSync(join(dataDir, 'paper-venue', 'process.json'), 'utf8')) as VenueProcess;
@@ -67,7 +67,7 @@ describe('an orchestrator without a configured venue', () => {
     expect(await submit(url, 'before-the-crash')).toBe(200);
     process.kill(pid, 'SIGKILL');
     await orchestrator.says(/The paper venue died; starting it again/);
-    await vi.waitUntil(() => venue().pid !== pid, { timeout: 20_000 });
+    await vi.waitUntil(() => venue().pid !== pid, { timeout: 60_000 });
     expect(venue().url).toBe(url);
     expect(await ordersOf(url)).toEqual(['before-the-crash']);
   });

@@ -7,19 +7,19 @@ import { fleetKeys, type WorkerState } from '#libs/fleet';
 import { createTestDatabase } from './database.js';
 import { startApp, temporaryFolder, type Started } from './process.js';
 
-/** Everything that takes seconds in production, in fractions of one. */
+/**
+ * What takes seconds in production, in fractions of one; but what runs out there runs out as late here, because a busy
+ * machine is late too. A test that waits for the end of a lock or a heartbeat makes it short itself.
+ */
 const QUICK = {
   ADMIN_TOKEN: 'test-token',
   HEALTH_CHECK_INTERVAL_MS: '100',
-  ORCHESTRATOR_LOCK_TTL_MS: '1000',
-  HEARTBEAT_TIMEOUT_MS: '4000',
   WORKER_HEARTBEAT_INTERVAL_MS: '100',
-  WORKER_HEARTBEAT_TTL_MS: '1000',
   RESPAWN_BASE_MS: '50',
   SHUTDOWN_GRACE_MS: '10000',
   INTERVAL_SEC: '1',
 };
-const PATIENCE = { timeout: 40_000, interval: 50 };
+const PATIENCE = { timeout: 90_000, interval: 50 };
 
 export interface WorkerView extends Partial<WorkerState> {
   readonly alive: boolean;
