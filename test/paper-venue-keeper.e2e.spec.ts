@@ -67,7 +67,7 @@ describe('an orchestrator without a configured venue', () => {
     expect(await submit(url, 'before-the-crash')).toBe(200);
     process.kill(pid, 'SIGKILL');
     await orchestrator.says(/The paper venue died; starting it again/);
-    await vi.waitUntil(() => venue().pid !== pid, { timeout: 20_000 });
+    await vi.waitUntil(() => venue().pid !== pid, { timeout: 60_000 });
     expect(venue().url).toBe(url);
     expect(await ordersOf(url)).toEqual(['before-the-crash']);
   });

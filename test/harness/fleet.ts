@@ -19,7 +19,7 @@ const QUICK = {
   SHUTDOWN_GRACE_MS: '10000',
   INTERVAL_SEC: '1',
 };
-const PATIENCE = { timeout: 40_000, interval: 50 };
+const PATIENCE = { timeout: 90_000, interval: 50 };
 
 export interface WorkerView extends Partial<WorkerState> {
   readonly alive: boolean;
