@@ -6,6 +6,7 @@
  *   npm run bench:reconcile -- --orders 10000    the same, up to ten thousand
  */
 import { parseArgs } from 'node:util';
+import { SystemClock } from '#libs/clock';
 import { withReconcileStage, type ReconcileStage } from './reconcile/stage.ts';
 import { median } from './statistics.ts';
 
@@ -13,6 +14,8 @@ const SIZES = [1_000, 10_000, 100_000];
 const ROUNDS = 5;
 const RATIO_MAX = 1.5;
 const MIB = 2 ** 20;
+const LOOK_EVERY_MS = 20;
+const clock = new SystemClock();
 
 const { values: flags } = parseArgs({ options: { orders: { type: 'string', default: '100000' } } });
 
@@ -22,7 +25,7 @@ function print(what: string, value: string): void {
 
 /** The same lists as a sweep reads, and nothing else. */
 async function fetchAlone({ venue }: ReconcileStage): Promise<void> {
-  const since = new Date(Date.now() - 3_600_000);
+  const since = new Date(clock.now() - 3_600_000);
   const symbols = [...new Set((await venue.openOrders()).map(({ symbol }) => symbol))];
   await venue.closedOrders({ since, symbols });
   await venue.positions();
@@ -40,11 +43,19 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
   let most = before;
-  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().heapUsed)), 20);
-  const startedAt = performance.now();
+  const over = new AbortController();
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      most = Math.max(most, process.memoryUsage().heapUsed);
+      await clock.sleep(LOOK_EVERY_MS, over.signal);
+    }
+  })();
+  const startedAt = clock.monotonic();
   await work();
-  clearInterval(watch);
-  return { ms: performance.now() - startedAt, heapBytes: most - before };
+  const ms = clock.monotonic() - startedAt;
+  over.abort();
+  await watching;
+  return { ms, heapBytes: most - before };
 }
 
 /** Whatever writes takes a number; nobody else is at work in this Postgres. */

@@ -163,7 +163,7 @@ describe('a ledger that was violated', () => {
 
     const tamper = (by: string) =>
       asSuperuser(
-        fleet.env['DATABASE_URL'] ?? '',
+        fleet.env.DATABASE_URL,
         `update capital_ledger set reserved_for_orders = reserved_for_orders ${by} where profile_id = '${PROFILE}'`,
       );
     await tamper('+ 1');
