@@ -134,8 +134,7 @@ describe.each(['alpaca', 'binance'] as const)('over %s', (protocol) => {
     const [first] = await venue.orders();
     await client.cancel(first?.id ?? '');
     await client.submit('second');
-    const listed = async (): Promise<string[]> =>
-      (await client.openOrders()).map(({ clientOrderId = '' }) => clientOrderId);
+    const listed = async () => (await client.openOrders()).map(({ clientOrderId }) => clientOrderId);
     expect(await client.lookUp('second')).toMatchObject({ clientOrderId: 'second' });
     expect(await listed()).toEqual(['first']);
     expect(await listed(), 'once, as it was told').toEqual(['second']);
@@ -145,8 +144,7 @@ describe.each(['alpaca', 'binance'] as const)('over %s', (protocol) => {
     const { venue, client } = await setup(protocol);
     for (const id of ['a', 'b', 'c']) await client.submit(id);
     await venue.control('POST', '/paper/faults', { operation: 'open-orders', fault: 'truncated-list' });
-    const listed = async (): Promise<string[]> =>
-      (await client.openOrders()).map(({ clientOrderId = '' }) => clientOrderId).toSorted();
+    const listed = async () => (await client.openOrders()).map(({ clientOrderId }) => clientOrderId).toSorted();
     expect([await listed(), await listed()]).toEqual([['a'], ['a']]);
     await venue.control('DELETE', '/paper/faults');
     expect(await listed()).toEqual(['a', 'b', 'c']);

@@ -23,7 +23,7 @@ export async function setupSweeping(paper: PaperVenue, options: Options) {
   const state = async (): Promise<unknown[]> => {
     const tables = ['orders', 'fills', 'positions', 'capital_ledger', 'halts', 'reconciliation_corrections'];
     return Promise.all(
-      tables.map(async (table) => (await admin.query(`select xmin, * from ${table} order by 2, 3`)).rows),
+      tables.map(async (table) => (await admin.query<object>(`select xmin, * from ${table} order by 2, 3`)).rows),
     );
   };
   /** Two more sweeps find nothing to do: the first may note what the account holds by now. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareAccount, type AccountView, type Claim } from './claim.js';
+import { compareAccount, type AccountView } from './claim.js';
 import { ago, d, LONG_AGO, NOW, ourFill, ourOrder, owner, theirFill, theirOrder, viewOf } from './testing/samples.js';
 
 const PATIENCE = { submitWindowMs: 60_000, settleMs: 10_000 };
@@ -58,72 +58,72 @@ describe('finds nothing', () => {
   });
 });
 
-describe('claims', () => {
-  it.each<readonly [string, Claim['what'], AccountView]>([
-    ['an order that is not listed', 'unlisted', viewOf({ ours: [ourOrder()] })],
-    ['another filled quantity', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder(filled)] })],
-    [
-      'an order whose fills are not whole',
-      'differs',
-      viewOf({ ours: [ourOrder({ ...booked, bookedQuantity: d('3') })], theirs: [theirOrder(filled)] }),
-    ],
-    ['one that ended', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ status: 'expired' })] })],
-    ['one that waits no more', 'differs', viewOf({ ours: [ourOrder({ status: 'pending' })], theirs: [theirOrder()] })],
-    [
-      'one that should be over',
-      'differs',
-      viewOf({ ours: [ourOrder({ status: 'cancelled', isSettled: true })], theirs: [theirOrder()] }),
-    ],
-    ['another quantity', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ quantity: d('9') })] })],
-    ['another price', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ limitPrice: d('99') })] })],
-    ['another side', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ side: 'sell' })] })],
-    ['another symbol', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ symbol: 'ETH/USD' })] })],
-    [
-      'another client order id',
-      'differs',
-      viewOf({ ours: [ourOrder()], theirs: [theirOrder({ clientOrderId: 'test-2' })] }),
-    ],
-    ...(['pending', 'unknown', 'rejected'] as const).map(
-      (state) =>
-        [
-          `an order of an intent that is ${state}`,
-          'unrecorded',
-          viewOf({ theirs: [theirOrder()], owners: [owner({ state })] }),
-        ] as const,
-    ),
-    [
-      'a second order of an intent',
-      'stray',
-      viewOf({ theirs: [theirOrder()], owners: [owner({ state: 'confirmed' })] }),
-    ],
-    ['an order with our mark', 'stray', viewOf({ theirs: [theirOrder()] })],
-    ...(
+type Claimed = readonly [found: string, what: string, view: AccountView];
+
+const CLAIMED: readonly Claimed[] = [
+  ['an order that is not listed', 'unlisted', viewOf({ ours: [ourOrder()] })],
+  ['another filled quantity', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder(filled)] })],
+  [
+    'an order whose fills are not whole',
+    'differs',
+    viewOf({ ours: [ourOrder({ ...booked, bookedQuantity: d('3') })], theirs: [theirOrder(filled)] }),
+  ],
+  ['one that ended', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ status: 'expired' })] })],
+  ['one that waits no more', 'differs', viewOf({ ours: [ourOrder({ status: 'pending' })], theirs: [theirOrder()] })],
+  [
+    'one that should be over',
+    'differs',
+    viewOf({ ours: [ourOrder({ status: 'cancelled', isSettled: true })], theirs: [theirOrder()] }),
+  ],
+  ['another quantity', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ quantity: d('9') })] })],
+  ['another price', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ limitPrice: d('99') })] })],
+  ['another side', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ side: 'sell' })] })],
+  ['another symbol', 'differs', viewOf({ ours: [ourOrder()], theirs: [theirOrder({ symbol: 'ETH/USD' })] })],
+  [
+    'another client order id',
+    'differs',
+    viewOf({ ours: [ourOrder()], theirs: [theirOrder({ clientOrderId: 'test-2' })] }),
+  ],
+  ...(['pending', 'unknown', 'rejected'] as const).map(
+    (state) =>
       [
-        { quantity: d('3') },
-        { price: d('101') },
-        { fee: { amount: d('0.2'), asset: 'USD' } },
-        { fee: { amount: d('0.1'), asset: 'BTC' } },
-        { fillId: 'f2' },
-      ] as const
-    ).map(
-      (change) =>
-        [
-          `a fill that is listed with ${JSON.stringify(change)}`,
-          'fill-differs',
-          viewOf({
-            ours: [ourOrder(booked)],
-            theirs: [theirOrder(filled)],
-            ourFills: 'fillId' in change ? [] : [ourFill()],
-            theirFills: [theirFill(change)],
-          }),
-        ] as const,
-    ),
+        `an order of an intent that is ${state}`,
+        'unrecorded',
+        viewOf({ theirs: [theirOrder()], owners: [owner({ state })] }),
+      ] as const,
+  ),
+  ['a second order of an intent', 'stray', viewOf({ theirs: [theirOrder()], owners: [owner({ state: 'confirmed' })] })],
+  ['an order with our mark', 'stray', viewOf({ theirs: [theirOrder()] })],
+  ...(
     [
-      'a fill that is not listed',
-      'fill-unlisted',
-      viewOf({ ours: [ourOrder(booked)], theirs: [theirOrder(filled)], ourFills: [ourFill()] }),
-    ],
-  ])('%s as %s', (_, what, view) => {
+      { quantity: d('3') },
+      { price: d('101') },
+      { fee: { amount: d('0.2'), asset: 'USD' } },
+      { fee: { amount: d('0.1'), asset: 'BTC' } },
+      { fillId: 'f2' },
+    ] as const
+  ).map(
+    (change) =>
+      [
+        `a fill that is listed with ${JSON.stringify(change)}`,
+        'fill-differs',
+        viewOf({
+          ours: [ourOrder(booked)],
+          theirs: [theirOrder(filled)],
+          ourFills: 'fillId' in change ? [] : [ourFill()],
+          theirFills: [theirFill(change)],
+        }),
+      ] as const,
+  ),
+  [
+    'a fill that is not listed',
+    'fill-unlisted',
+    viewOf({ ours: [ourOrder(booked)], theirs: [theirOrder(filled)], ourFills: [ourFill()] }),
+  ],
+];
+
+describe('claims', () => {
+  it.each(CLAIMED)('%s as %s', (_, what, view) => {
     expect(seen(view)).toEqual({ ...NOTHING, claims: [what] });
   });
 

@@ -1,19 +1,13 @@
 import type { AccountFill, AccountOrder, IntentOwner } from '#libs/lifecycle';
-import { isTerminal, type Fill, type Order } from '#libs/venues';
-import { fillClaims } from './fill-claims.js';
+import { isTerminal, type Order } from '#libs/venues';
+import { fillClaims, type FillClaim, type FillsView } from './fill-claims.js';
 
 /** What both sides said; ours read after the venue's, so that ours may be ahead, and is not behind by our own doing. */
-export interface AccountView {
+export interface AccountView extends FillsView {
   /** When the venue's first list was asked for, by the clock of Postgres. */
   readonly readAt: Date;
   /** Orders that the venue lists: all that are open, and those that ended lately. */
   readonly venueOrders: readonly Order[];
-  readonly venueFills: readonly Fill[];
-  /** The venue lists every fill of these symbols since this time. */
-  readonly listedFills: { readonly since: Date; readonly symbols: ReadonlySet<string> };
-  /** All of ours that are not settled, and those of the venue's that we know. */
-  readonly orders: ReadonlyMap<string, AccountOrder>;
-  readonly fills: readonly AccountFill[];
   /** Who made the client order ids that no order of ours carries. */
   readonly owners: ReadonlyMap<string, IntentOwner>;
   /** Whether an id that we know nothing of looks like one of ours. */
@@ -36,14 +30,7 @@ export type Claim =
   | { readonly what: 'unrecorded'; readonly owner: IntentOwner; readonly reported: Order }
   /** With an owner, whose order is another one: a second order under the same id. */
   | { readonly what: 'stray'; readonly reported: Order; readonly owner?: IntentOwner }
-  /** The venue lists a fill that is not booked, or booked otherwise, although the quantity of its order is. */
-  | {
-      readonly what: 'fill-differs';
-      readonly order: AccountOrder;
-      readonly fill?: AccountFill;
-      readonly reported: Fill;
-    }
-  | { readonly what: 'fill-unlisted'; readonly order: AccountOrder; readonly fill: AccountFill };
+  | FillClaim;
 
 export interface Comparison {
   readonly claims: readonly Claim[];

@@ -61,10 +61,15 @@ export async function recordCorrection(
   runId: string,
   { lockToken, correction }: { readonly lockToken: bigint | undefined; readonly correction: Correction },
 ): Promise<CorrectionState | 'stale_lock' | undefined> {
-  const { report, action, ...row } = correction;
+  const { action, ...row } = correction;
   const [answer] = await tx.query<{ state: CorrectionState | 'stale_lock' | null }[]>(
     'select fn_record_correction($1::uuid, $2::bigint, $3::jsonb, $4::integer) as state',
-    [runId, lockToken?.toString() ?? null, JSON.stringify({ ...row, state: FIRST_STATE[action] }), TIMES_MAX],
+    [
+      runId,
+      lockToken?.toString() ?? null,
+      JSON.stringify({ ...row, report: undefined, state: FIRST_STATE[action] }),
+      TIMES_MAX,
+    ],
   );
   return answer?.state ?? undefined;
 }

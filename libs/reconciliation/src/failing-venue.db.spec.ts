@@ -13,7 +13,7 @@ async function setup() {
   const written = async () =>
     (await world.written()).split('\n').filter((line) => !line.startsWith('reconciliation_runs '));
   const runs = async () =>
-    (await admin.query('select state, reason from reconciliation_runs order by started_at')).rows;
+    (await admin.query<object>('select state, reason from reconciliation_runs order by started_at')).rows;
   return { ...world, profileId, orderId, written, runs };
 }
 

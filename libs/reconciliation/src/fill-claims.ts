@@ -1,14 +1,30 @@
 import type { AccountFill, AccountOrder } from '#libs/lifecycle';
 import type { Fill } from '#libs/venues';
-import type { AccountView, Claim } from './claim.js';
 
-type FillClaim = Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>;
+export interface FillsView {
+  readonly venueFills: readonly Fill[];
+  /** The venue lists every fill of these symbols since this time. */
+  readonly listedFills: { readonly since: Date; readonly symbols: ReadonlySet<string> };
+  /** All of ours that are not settled, and those of the venue's that we know. */
+  readonly orders: ReadonlyMap<string, AccountOrder>;
+  readonly fills: readonly AccountFill[];
+}
+
+export type FillClaim =
+  /** The venue lists a fill that is not booked, or booked otherwise, although the quantity of its order is. */
+  | {
+      readonly what: 'fill-differs';
+      readonly order: AccountOrder;
+      readonly fill?: AccountFill;
+      readonly reported: Fill;
+    }
+  | { readonly what: 'fill-unlisted'; readonly order: AccountOrder; readonly fill: AccountFill };
 
 /**
  * Fills of our orders that one side has and the other has not, or has otherwise. A fill that is only missing shows in the
  * quantities of its order as well; here are those that quantities do not tell of.
  */
-export function fillClaims({ venueFills, fills, orders, listedFills }: AccountView): FillClaim[] {
+export function fillClaims({ venueFills, fills, orders, listedFills }: FillsView): FillClaim[] {
   const booked = new Map(fills.map((fill) => [nameOf(fill.orderId, fill.fillId), fill]));
   const listed = new Set<string>();
   const claims: FillClaim[] = [];
@@ -28,7 +44,7 @@ export function fillClaims({ venueFills, fills, orders, listedFills }: AccountVi
   return claims;
 }
 
-function isExpected(fill: AccountFill, { since, symbols }: AccountView['listedFills']): boolean {
+function isExpected(fill: AccountFill, { since, symbols }: FillsView['listedFills']): boolean {
   return fill.happenedAt >= since && symbols.has(fill.symbol);
 }
 

@@ -53,7 +53,7 @@ export async function findDifferences(
   for (const claim of comparison.claims) {
     const proof = proofs.get(claim);
     const isDecided = proof !== undefined && !isSettling(proof, { now: new Date(clock.now()), settleMs });
-    const verdict = isDecided ? judge(venue.id, claim, proof, ownerOf) : 'unproved';
+    const verdict = isDecided ? judge(claim, proof, { venue: venue.id, ownerOf }) : 'unproved';
     if (verdict === 'unproved') unproved += 1;
     // Several claims may come from one difference.
     else if (verdict !== 'nothing' && proof) proved.set(verdict.id, { claim, proof, correction: verdict });
@@ -119,7 +119,7 @@ export async function stillStands(tx: Tx, { correction, claim, proof }: Proved):
   const orderIds = [claim.order.orderId];
   const [order] = await findAccountOrders(tx, { venue, orderIds });
   if (!order) return false;
-  const verdict = judge(venue, await renewed(tx, claim, { venue, order }), proof, () => undefined);
+  const verdict = judge(await renewed(tx, claim, { venue, order }), proof, { venue, ownerOf: () => undefined });
   return typeof verdict !== 'string' && verdict.id === correction.id;
 }
 

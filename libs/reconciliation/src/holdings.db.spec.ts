@@ -92,12 +92,12 @@ describe('what an account holds', () => {
 
 describe('what an account holds is not compared while it moves:', () => {
   it('a fill that we have not booked', async () => {
-    const { account, newProfile, enter, fillUnseen, sweep, corrections } = await setup({
+    const { account, clock, newProfile, enter, fillUnseen, sweep, corrections } = await setup({
       settings: { settleMs: 600_000 },
     });
     const { orderId } = await enter(await newProfile());
     fillUnseen(orderId, 'f2', '4');
-    account.change(orderId, { updatedAt: new Date() });
+    account.change(orderId, { updatedAt: new Date(clock.now()) });
     expect(await sweep()).toMatchObject({ outcome: 'clean', figures: { leftAlone: 1 } });
     expect(await corrections()).toEqual([]);
   });

@@ -14,7 +14,7 @@ const notFound = (...fills: Fill[]): Proof => ({ lookup: { outcome: 'not-found' 
 const unlisted = (order: AccountOrder): Claim => ({ what: 'unlisted', order });
 const differs = (order: AccountOrder): Claim => ({ what: 'differs', order, reported: theirOrder(filled()) });
 const verdict = (claim: Claim, proof: Proof) =>
-  judge('paper', claim, proof, (id) => (id === 'test-1' ? OWNER : undefined));
+  judge(claim, proof, { venue: 'paper', ownerOf: (id) => (id === 'test-1' ? OWNER : undefined) });
 
 describe('a claim is dropped', () => {
   it.each([

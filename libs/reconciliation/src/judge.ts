@@ -3,7 +3,7 @@ import { Decimal } from '#libs/money';
 import { isTerminal, type Fill, type Lookup, type Order, type OrderOwner } from '#libs/venues';
 import { differs, isSameOrder, type Claim } from './claim.js';
 import { correctionOf, type Correction, type Evidence, type Finding } from './correction.js';
-import { isSameFill } from './fill-claims.js';
+import { isSameFill, type FillClaim } from './fill-claims.js';
 import { RULES } from './rules.js';
 
 /** What the venue said when it was asked about one claim alone. */
@@ -28,10 +28,9 @@ export function isGap(claim: Claim, lookup: Lookup): boolean {
 
 /** Decides about a claim by its proof alone. Pure. */
 export function judge(
-  venue: string,
   claim: Claim,
   proof: Proof,
-  ownerOf: (id: string) => OrderOwner | undefined,
+  { venue, ownerOf }: { readonly venue: string; readonly ownerOf: (id: string) => OrderOwner | undefined },
 ): Verdict {
   const { lookup, fills } = proof;
   if (lookup.outcome === 'unknown') return 'unproved';
@@ -107,11 +106,7 @@ function judgeVanished(venue: string, order: AccountOrder, fills: readonly Fill[
   return finding(venue, order, { kind: 'vanished-entry', reported, report: { order: endedAs(order, filled) } });
 }
 
-function judgeFill(
-  venue: string,
-  claim: Extract<Claim, { what: 'fill-differs' | 'fill-unlisted' }>,
-  { lookup, fills }: Proof,
-): Verdict {
+function judgeFill(venue: string, claim: FillClaim, { lookup, fills }: Proof): Verdict {
   const { order, fill } = claim;
   // A fill that came after all shows in the quantity of its order too, which has rules of its own.
   if (lookup.outcome === 'found' && differs(order, lookup.order)) {

@@ -1,6 +1,5 @@
 import type { Tx } from '#libs/database';
 import { listAssetFlows, listNetPositions } from '#libs/lifecycle';
-import { Decimal } from '#libs/money';
 import { readHoldings } from './holding-records.js';
 import { assetsOf, compareHoldings, totalsOf, type HoldingsComparison, type HoldingsView } from './holdings.js';
 import type { OurAccount } from './our-account.js';

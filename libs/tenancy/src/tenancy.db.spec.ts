@@ -31,6 +31,7 @@ const TABLES = {
   orders: true,
   fills: true,
   trade_history: true,
+  reconciliation_corrections: true,
   entry_locks: false,
   reconciliation_locks: false,
 } as const;
@@ -74,7 +75,9 @@ async function fullProfile(tx: Tx, ownerId: string): Promise<string> {
     `select fn_ledger_reserve($1::uuid, 'r1', gen_random_uuid(), 10, 1, 'paper', 'BTC/USD', 'admin')`,
     'insert into profile_limits (profile_id, open_positions_max) values ($1::uuid, 5)',
     `insert into halts (profile_id, reason, created_by) values ($1::uuid, 'test', 'admin')`,
-    `select fn_try_acquire_reconciliation_lock_row($1::uuid, 'me')`,
+    `select fn_begin_sweep_run($1::uuid, 'paper', 'admin')`,
+    `select fn_record_correction($1::uuid, (fn_try_acquire_reconciliation_lock_row($1::uuid, 'me')).token,
+       jsonb_build_object('id', $1, 'profileId', $1, 'venue', 'paper', 'rule', 1, 'kind', 'entry-fill', 'state', 'applied'), 3)`,
   ];
   await openTrade(tx, profile.id);
   for (const statement of statements) await tx.query(statement, [profile.id]);

@@ -13,7 +13,7 @@ import { openRedis, type Redis } from '#libs/redis';
 import type { Fill } from '#libs/venues';
 import { createTestDatabase, withDatabase } from '../../../../test/harness/database.js';
 import { listCorrections, type CorrectionRecord } from '../correction-records.js';
-import type { ReconciliationParts, SweepStep } from '../reconciliation-parts.js';
+import type { ReconciliationObserver, ReconciliationParts, SweepStep } from '../reconciliation-parts.js';
 import { ReconciliationReport } from '../reconciliation-report.js';
 import { Reconciliation } from '../reconciliation.js';
 import { SweepTurns } from '../sweep-turns.js';
@@ -72,10 +72,10 @@ export async function setupReconciliation(
   const lockTtlMs = options.lockTtlMs ?? LOCK_TTL_MS;
   const newReconciliation = (own: { redis?: Redis; keyPrefix?: string } = {}) => {
     const report = new ReconciliationReport(pino({ level: 'silent' }), [VENUE], new Registry());
-    report.reached = (step) => atStep(step);
+    const observer: ReconciliationObserver = Object.assign(report, { reached: (step: SweepStep) => atStep(step) });
     const locks = new ReconciliationLocks(database, { ttlMs: lockTtlMs, contended: () => report.contended() });
     const reconciliation = new Reconciliation({
-      ...{ database, clock, observer: report, venueOf: () => venue },
+      ...{ database, clock, observer, venueOf: () => venue },
       locks,
       turns: new SweepTurns({
         ...{ redis: own.redis ?? redis, clock, lockTtlMs: LOCK_TTL_MS },
