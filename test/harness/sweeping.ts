@@ -22,9 +22,11 @@ export async function setupSweeping(paper: PaperVenue, options: Options) {
   /** Everything but what a sweep may note of itself. */
   const state = async (): Promise<unknown[]> => {
     const tables = ['orders', 'fills', 'positions', 'capital_ledger', 'halts', 'reconciliation_corrections'];
-    return Promise.all(
-      tables.map(async (table) => (await admin.query<object>(`select xmin, * from ${table} order by 2, 3`)).rows),
-    );
+    const rows: unknown[] = [];
+    for (const table of tables) {
+      rows.push(...(await admin.query<object>(`select xmin, * from ${table} order by 2, 3`)).rows);
+    }
+    return rows;
   };
   /** Two more sweeps find nothing to do: the first may note what the account holds by now. */
   const expectQuiet = async (by: Trader): Promise<void> => {
