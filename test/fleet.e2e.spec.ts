@@ -117,7 +117,7 @@ describe('a worker that dies', () => {
   });
 
   it('is killed when it is silent for too long', async () => {
-    const fleet = await TestFleet.create({ HEARTBEAT_TIMEOUT_MS: '3000', WORKER_HEARTBEAT_TTL_MS: '3000' });
+    const fleet = await TestFleet.create({ HEARTBEAT_TIMEOUT_MS: '5000', WORKER_HEARTBEAT_TTL_MS: '3000' });
     const orchestrator = await fleet.start();
     const pid = await fleet.whenRunning('BTC-USD');
     process.kill(pid, 'SIGSTOP');
