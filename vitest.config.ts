@@ -19,6 +19,8 @@ export default defineConfig({
           name: 'pure',
           include: ['{apps,libs,scripts,test}/**/*.spec.ts'],
           exclude: ['**/*.db.spec.ts', '**/*.e2e.spec.ts'],
+          // Much is computed, and a busy machine is slow; nothing here waits.
+          testTimeout: 120_000,
         },
       },
       {

@@ -26,7 +26,10 @@ export class ReconciliationReport implements ReconciliationObserver {
   private readonly durations: Histogram<'venue'>;
   private readonly corrections: Counter<'venue' | 'kind' | 'action'>;
   private readonly contention: Counter;
-  private readonly gauges: Record<keyof typeof GAUGES, Gauge<'venue'>>;
+  private readonly gauges: Record<
+    'lastSweep' | Exclude<keyof SweepFigures, 'orders' | 'fills' | 'corrected' | 'leftAlone'>,
+    Gauge<'venue'>
+  >;
   private readonly last = new Map<string, LastSweep>();
   /** Venues whose last sweep failed, with why: told once. */
   private readonly failing = new Map<string, string>();
@@ -62,15 +65,24 @@ export class ReconciliationReport implements ReconciliationObserver {
       help: 'Sweeps and profiles that were found being swept by another.',
       registers,
     });
-    const gauge = ([name, help]: readonly [string, string]): Gauge<'venue'> =>
-      new Gauge({ name: `flotilla_reconciliation_${name}`, help, labelNames: ['venue'], registers });
+    const gauge = (name: string, help: string): Gauge<'venue'> =>
+      new Gauge({ name, help, labelNames: ['venue'], registers });
     this.gauges = {
-      lastSweep: gauge(GAUGES.lastSweep),
-      mismatches: gauge(GAUGES.mismatches),
-      missingFromExchange: gauge(GAUGES.missingFromExchange),
-      missingInDb: gauge(GAUGES.missingInDb),
-      foreignOrders: gauge(GAUGES.foreignOrders),
-      openQuestions: gauge(GAUGES.openQuestions),
+      lastSweep: gauge('flotilla_reconciliation_last_sweep_timestamp_seconds', 'When a sweep last ended well.'),
+      mismatches: gauge('flotilla_reconciliation_mismatches', 'Differences that the last sweep found, or found open.'),
+      missingFromExchange: gauge(
+        'flotilla_reconciliation_missing_from_exchange',
+        'Working orders that the venue did not have, at the last sweep.',
+      ),
+      missingInDb: gauge(
+        'flotilla_reconciliation_missing_in_db',
+        'Orders of ours at the venue that were not recorded, at the last sweep.',
+      ),
+      foreignOrders: gauge(
+        'flotilla_reconciliation_foreign_orders',
+        'Orders of others in the account, at the last sweep.',
+      ),
+      openQuestions: gauge('flotilla_reconciliation_open_questions', 'Differences that wait for a person.'),
     };
     // A counter that is there from the start lets an alert see its first step.
     for (const venue of venues) {
@@ -139,16 +151,6 @@ export class ReconciliationReport implements ReconciliationObserver {
     this.gauges.openQuestions.set({ venue }, figures.openQuestions);
   }
 }
-
-/** The end of a metric's name, and what it tells. */
-const GAUGES = {
-  lastSweep: ['last_sweep_timestamp_seconds', 'When a sweep last ended well.'],
-  mismatches: ['mismatches', 'Differences that the last sweep found, or found still open.'],
-  missingFromExchange: ['missing_from_exchange', 'Working orders that the venue did not have, at the last sweep.'],
-  missingInDb: ['missing_in_db', 'Orders of ours at the venue that were not recorded, at the last sweep.'],
-  foreignOrders: ['foreign_orders', 'Orders of others in the account, at the last sweep.'],
-  openQuestions: ['open_questions', 'Differences that wait for a person.'],
-} as const;
 
 function actionOf(kind: (typeof KINDS)[number]): string {
   return { apply: 'applied', ask: 'asked', note: 'noted' }[RULES[kind].action];
