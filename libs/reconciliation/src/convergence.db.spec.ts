@@ -126,4 +126,4 @@ it('whatever happens and however little we hear of it, a few sweeps later both s
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   const { rows } = await world.admin.query('select distinct kind from reconciliation_corrections order by kind');
   expect(rows.map(({ kind }) => kind as string)).toEqual(['cancel', 'entry-fill', 'exit-fill', 'vanished-entry']);
-}, 600_000);
+}, 3_600_000);

@@ -77,4 +77,4 @@ it('sweeps raise no correction while everything goes well, however busy it is', 
   expect(Math.min(...trades)).toBeGreaterThan(2);
   expect(seen).toBeGreaterThan(TRADERS);
   for (const profileId of [...profiles, resting, holding]) expect(await contradictions(profileId)).toEqual([]);
-}, 600_000);
+}, 3_600_000);
