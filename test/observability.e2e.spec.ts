@@ -43,7 +43,7 @@ async function setup() {
   writeFileSync(PAIRS_FILE, stringify({ pairs }));
   const fleet = await TestFleet.create({ PAIRS_FILE, ...SETTINGS });
   const orchestrator = await fleet.start();
-  const address = /http:\/\/[\d.:]+(?=\/metrics)/.exec(orchestrator.output)?.[0] ?? '';
+  const address = /http:\/\/[\d.:]+(?=\/internal\/health)/.exec(orchestrator.output)?.[0] ?? '';
   const profile = { id: PROFILE, name: 'alice', ownerId: 'alice', allocatedCapital: '10000' };
   expect((await fleet.api('/api/profiles', { method: 'POST', body: profile })).status).toBe(201);
   const halt = { scope: 'symbol', symbol: 'DOGE/USD', reason: 'a test' };
