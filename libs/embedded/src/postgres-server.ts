@@ -215,6 +215,7 @@ function serverSettings(port: number): string {
     `shared_buffers = ${bufferMb()}MB`,
     // Log files are used again instead of being made anew, which would hold up every commit for a while.
     'min_wal_size = 512MB',
+    'max_wal_size = 4GB',
     // A week of daily files, each overwritten by its successor.
     'logging_collector = on',
     "log_directory = '../log'",
