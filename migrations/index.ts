@@ -14,6 +14,10 @@ import { LifecycleTruth } from './0013-lifecycle-truth.js';
 import { LedgerSpeed } from './0014-ledger-speed.js';
 import { OrderIdentity } from './0015-order-identity.js';
 import { Reconciliation } from './0016-reconciliation.js';
+import { PlannerStatistics } from './0017-planner-statistics.js';
+import { LifecyclePolicies } from './0018-lifecycle-policies.js';
+import { ShortEntries } from './0019-short-entries.js';
+import { SingleCommands } from './0020-single-commands.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [
@@ -33,4 +37,8 @@ export const migrations = [
   LedgerSpeed,
   OrderIdentity,
   Reconciliation,
+  PlannerStatistics,
+  LifecyclePolicies,
+  ShortEntries,
+  SingleCommands,
 ];

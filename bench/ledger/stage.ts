@@ -71,7 +71,7 @@ async function prepare(admin: Client): Promise<string[]> {
     grant execute on function bare_update to flotilla_app;
   `);
   const profiles = await addProfiles(admin, PROFILES);
-  await admin.query('vacuum analyze');
+  await admin.query('vacuum analyze bare, profiles, capital_ledger, ledger_entries');
   return profiles;
 }
 
