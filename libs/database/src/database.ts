@@ -1,13 +1,14 @@
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { dataSourceOptions, type ConnectionSettings } from './connection.js';
 import { DatabaseUnavailable } from './database-error.js';
+import { GatheredCalls, type GatheredStatement } from './gathered-calls.js';
 import { APP_ROLE } from './roles.js';
-
-/** An open transaction. Every verb that writes takes one as its first argument. */
-export type Tx = EntityManager;
+import type { Tx } from './tx.js';
 
 /** The pool of one process, working as the application's role. Lost connections are replaced by new ones. */
 export class Database {
+  private readonly gathered = new Map<string, GatheredCalls>();
+
   private constructor(private readonly source: DataSource) {}
 
   static async open(
@@ -42,6 +43,22 @@ export class Database {
       await this.ping().catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * For one call that is a transaction by itself, and that many ask at the same moment: those travel together. A row of
+   * nulls where there is none.
+   */
+  async gather<Row extends object>(
+    statement: GatheredStatement,
+    values: readonly (string | number | boolean | null)[],
+  ): Promise<Row> {
+    let calls = this.gathered.get(statement.name);
+    if (!calls) {
+      calls = new GatheredCalls(statement, (work) => this.statement(work));
+      this.gathered.set(statement.name, calls);
+    }
+    return (await calls.ask(values)) as Row;
   }
 
   /** Resolves when Postgres answers. */

@@ -1,4 +1,4 @@
-import type { Tx } from '#libs/database';
+import { ask, type Tx } from '#libs/database';
 import type { Close, Deposit, Fill, LedgerCommand, Rebuild, Release, Reservation, Withdrawal } from './command.js';
 import { inputFault, rebuildFault } from './input-fault.js';
 import { toVerdict, type Verdict, type VerdictRow } from './verdict.js';
@@ -11,16 +11,18 @@ export async function applyBatch(tx: Tx, commands: readonly LedgerCommand[]): Pr
   const verdicts = commands.map(inputFault);
   const clean = commands.filter((_, index) => verdicts[index] === undefined);
   if (clean.length === 0) return verdicts as Verdict[];
-  const rows = await tx.query<VerdictRow[]>(
-    'select verdict, sequence, detail from fn_ledger_apply_batch($1::jsonb) order by ordinal',
-    [JSON.stringify(clean.map(toWire))],
-  );
+  const rows = await ask<VerdictRow>(tx, APPLY_BATCH, [JSON.stringify(clean.map(toWire))]);
   if (rows.length !== clean.length) {
     throw new Error(`Invariant: ${clean.length} commands get as many verdicts, got ${rows.length}.`);
   }
   const given = rows.values();
   return verdicts.map((verdict) => verdict ?? toVerdict(given.next().value as VerdictRow));
 }
+
+const APPLY_BATCH = {
+  name: 'fn_ledger_apply_batch',
+  text: 'select verdict, sequence, detail from fn_ledger_apply_batch($1::jsonb) order by ordinal',
+};
 
 export function deposit(tx: Tx, command: Deposit): Promise<Verdict> {
   return apply(tx, { ...command, kind: 'deposit' });
@@ -93,9 +95,11 @@ async function apply(tx: Tx, command: LedgerCommand): Promise<Verdict> {
   const fields = fieldsOf(command.kind);
   const casts = fields.map(({ type }, index) => `$${index + 1}::${type}`).join(', ');
   const wire = toWire(command);
-  const [row] = await tx.query<VerdictRow[]>(
+  const name = `fn_ledger_${command.kind}`;
+  const [row] = await ask<VerdictRow>(
+    tx,
     // Not "from the function": Postgres would keep its one row in a store of rows.
-    `select (v).verdict, (v).sequence, (v).detail from (select fn_ledger_${command.kind}(${casts}) as v) x`,
+    { name, text: `select (v).verdict, (v).sequence, (v).detail from (select ${name}(${casts}) as v) x` },
     fields.map(({ name }) => wire[name] ?? null),
   );
   if (!row) throw new Error(`Invariant: a ${command.kind} gets a verdict.`);

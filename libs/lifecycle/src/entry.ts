@@ -7,7 +7,7 @@ import type { LifecycleParts } from './lifecycle-parts.js';
 import type { Outcome, Signal } from './signal.js';
 import { submitOnce } from './submission.js';
 import { tradeIdOf } from './trade-id.js';
-import { findTrade, type Trade } from './trades.js';
+import { lookUpTrade, type Trade } from './trades.js';
 
 const TIME_IN_FORCE_DEFAULT = 'gtc' as const;
 
@@ -100,7 +100,7 @@ function isRefusalCode(verdict: string): verdict is RefusalCode {
 }
 
 function readTrade(parts: LifecycleParts, profileId: string, tradeId: string): Promise<Trade | undefined> {
-  return parts.database.statement((tx) => findTrade(tx, { profileId, tradeId }));
+  return lookUpTrade(parts.database, { profileId, tradeId });
 }
 
 async function getTrade(parts: LifecycleParts, profileId: string, tradeId: string): Promise<Trade> {

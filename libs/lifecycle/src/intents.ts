@@ -1,4 +1,4 @@
-import { SQLSTATE, sqlStateOf, type Database, type Tx } from '#libs/database';
+import { SQLSTATE, sqlStateOf, type Database, type GatheredStatement, type Tx } from '#libs/database';
 import type { RefusalCode } from '#libs/ledger';
 import { Decimal } from '#libs/money';
 import type { Side } from '#libs/venues';
@@ -276,13 +276,24 @@ async function call<Word extends string>(
   name: string,
   args: readonly Argument[],
 ): Promise<Verdict<Word>> {
-  const sql = `select verdict, detail from ${name}(${args.map(([, type], index) => `$${index + 1}::${type}`).join(', ')})`;
+  const types = args.map(([, type]) => type);
   const values = args.map(([value]) => value?.toString() ?? null);
-  const ask = (tx: Tx): Promise<VerdictRow[]> => tx.query<VerdictRow[]>(sql, values);
-  const rows = 'statement' in on ? await on.statement(ask) : await ask(on);
-  const row = rows[0];
-  if (!row) throw new Error(`Invariant: ${name} gives a verdict.`);
+  const row = 'gather' in on ? await on.gather<VerdictRow>(together(name, types), values) : await alone(on, name, args);
   return { verdict: row.verdict as Word, ...(row.detail !== null && { detail: row.detail }) };
+}
+
+function together(name: string, types: readonly string[]): GatheredStatement {
+  return { name, types, from: `${name}(${types.map((_, index) => `a.v${index + 1}`).join(', ')})` };
+}
+
+async function alone(tx: Tx, name: string, args: readonly Argument[]): Promise<VerdictRow> {
+  const casts = args.map(([, type], index) => `$${index + 1}::${type}`).join(', ');
+  const rows = await tx.query<VerdictRow[]>(
+    `select verdict, detail from ${name}(${casts})`,
+    args.map(([value]) => value?.toString() ?? null),
+  );
+  if (!rows[0]) throw new Error(`Invariant: ${name} gives a verdict.`);
+  return rows[0];
 }
 
 interface VerdictRow {

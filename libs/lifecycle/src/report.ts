@@ -1,4 +1,4 @@
-import type { Database, Tx } from '#libs/database';
+import { ask, type Database, type Tx } from '#libs/database';
 import type { Fill, Order } from '#libs/venues';
 
 /** Where a report comes from; kept with each fill. */
@@ -27,8 +27,12 @@ export async function applyReportIn(
   from: { readonly venue: string; readonly source: ReportSource },
   report: Report,
 ): Promise<Applied> {
-  const rows = await tx.query<{ applied: string }[]>(
-    'select fn_apply_order_report($1::text, $2::jsonb, $3::text) as applied',
+  const rows = await ask<{ applied: string }>(
+    tx,
+    {
+      name: 'apply order report',
+      text: 'select fn_apply_order_report($1::text, $2::jsonb, $3::text) as applied',
+    },
     [from.venue, JSON.stringify(toWire(report)), from.source],
   );
   const applied = rows[0]?.applied;

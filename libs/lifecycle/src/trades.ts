@@ -1,4 +1,4 @@
-import type { Tx } from '#libs/database';
+import type { Database, GatheredStatement, Tx } from '#libs/database';
 import { Decimal } from '#libs/money';
 import type { Side } from '#libs/venues';
 
@@ -41,6 +41,12 @@ export async function findTrade(tx: Tx, { profileId, tradeId }: TradeRef): Promi
   return row && tradeOf(row);
 }
 
+/** The same by itself, for many that ask at the same moment. */
+export async function lookUpTrade(database: Database, { profileId, tradeId }: TradeRef): Promise<Trade | undefined> {
+  const row = await database.gather<TradeRow | { readonly trade_id: null }>(FIND_TRADE, [profileId, tradeId]);
+  return row.trade_id === null ? undefined : tradeOf(row);
+}
+
 /** Newest first. The cursor is the one before it, as listed. */
 export async function listTrades(
   tx: Tx,
@@ -77,6 +83,13 @@ const TRADE_COLUMNS = `e.profile_id, e.trade_id, e.venue, e.symbol, e.side, e.st
   coalesce(t.state, e.state) as state, e.reason, e.client_order_id, e.quantity, e.amount,
   coalesce(p.quantity, 0) as position_quantity, coalesce(p.realized_pnl, 0) as realized_pnl,
   coalesce(t.exit_generation, 0) as exit_generation, e.created_at, t.ended_at`;
+
+// The limit says that there is at most one, so that each is looked up by its index.
+const FIND_TRADE: GatheredStatement = {
+  name: 'find trade',
+  types: ['uuid', 'uuid'],
+  from: `(select ${TRADE_COLUMNS} from ${TRADE_TABLES} where e.profile_id = a.v1 and e.trade_id = a.v2 limit 1)`,
+};
 
 interface TradeRow {
   readonly profile_id: string;

@@ -1,4 +1,4 @@
-import { SQLSTATE, sqlStateOf, type Database, type Tx } from '#libs/database';
+import { SQLSTATE, sqlStateOf, type Database, type GatheredStatement, type Tx } from '#libs/database';
 import { OperatorError } from '#libs/operator';
 import { newOwnerToken } from './owner-token.js';
 
@@ -45,18 +45,40 @@ interface Kind<Key> {
   readonly name: string;
   readonly args: string;
   readonly valuesOf: (key: Key) => string[];
+  readonly acquire: GatheredStatement;
+  readonly release: GatheredStatement;
 }
 
 const ENTRY: Kind<EntryLockKey> = {
   name: 'entry',
   args: '$1::uuid, $2::text',
   valuesOf: ({ profileId, symbol }) => [profileId, symbol],
+  acquire: {
+    name: 'acquire entry lock',
+    types: ['uuid', 'text', 'text', 'integer'],
+    from: 'fn_try_acquire_entry_lock_row(a.v1, a.v2, a.v3, a.v4)',
+  },
+  release: {
+    name: 'release entry lock',
+    types: ['uuid', 'text', 'text'],
+    from: '(select fn_release_entry_lock_row(a.v1, a.v2, a.v3) as released)',
+  },
 };
 
 const RECONCILIATION: Kind<ReconciliationLockKey> = {
   name: 'reconciliation',
   args: '$1::uuid',
   valuesOf: ({ profileId }) => [profileId],
+  acquire: {
+    name: 'acquire reconciliation lock',
+    types: ['uuid', 'text', 'integer'],
+    from: 'fn_try_acquire_reconciliation_lock_row(a.v1, a.v2, a.v3)',
+  },
+  release: {
+    name: 'release reconciliation lock',
+    types: ['uuid', 'text'],
+    from: '(select fn_release_reconciliation_lock_row(a.v1, a.v2) as released)',
+  },
 };
 
 /**
@@ -73,8 +95,11 @@ class RowLocks<Key> {
   /** Tries once. Undefined when another holds it. */
   async tryAcquire(key: Key): Promise<RowLock<Key> | undefined> {
     const owner = newOwnerToken();
-    const row = await this.database.statement((tx) => this.acquire(tx, key, owner)).catch(undefinedWhenBusy);
-    if (!row) {
+    const { acquire, valuesOf } = this.kind;
+    const row = await this.database
+      .gather<AcquiredRow>(acquire, [...valuesOf(key), owner, this.options.ttlMs])
+      .catch(undefinedWhenBusy);
+    if (!row?.token) {
       this.options.contended?.();
       return undefined;
     }
@@ -83,26 +108,9 @@ class RowLocks<Key> {
 
   /** Resolves with whether it was still held. */
   async release(lock: RowLock<Key>): Promise<boolean> {
-    const { name, args, valuesOf } = this.kind;
-    const values = valuesOf(lock.key);
-    const rows = await this.database.statement((tx) =>
-      tx.query<{ released: boolean }[]>(
-        `select fn_release_${name}_lock_row(${args}, $${values.length + 1}::text) as released`,
-        [...values, lock.owner],
-      ),
-    );
-    return rows[0]?.released === true;
-  }
-
-  private async acquire(tx: Tx, key: Key, owner: string): Promise<AcquiredRow | undefined> {
-    const { name, args, valuesOf } = this.kind;
-    const values = valuesOf(key);
-    const [row] = await tx.query<AcquiredRow[]>(
-      `select token, expires_at
-         from fn_try_acquire_${name}_lock_row(${args}, $${values.length + 1}::text, $${values.length + 2}::int)`,
-      [...values, owner, this.options.ttlMs],
-    );
-    return row;
+    const { release, valuesOf } = this.kind;
+    const row = await this.database.gather<{ released: boolean }>(release, [...valuesOf(lock.key), lock.owner]);
+    return row.released;
   }
 }
 
@@ -146,10 +154,8 @@ async function holds<Key>(tx: Tx, kind: Kind<Key>, held: Key & { token: bigint }
   return row?.held === true;
 }
 
-interface AcquiredRow {
-  readonly token: string;
-  readonly expires_at: Date;
-}
+/** Of nulls when another holds the lock. */
+type AcquiredRow = { readonly token: string; readonly expires_at: Date } | { readonly token: null };
 
 /** A holder that is writing keeps the row locked; whoever waited for it as long as allowed found the lock held. */
 function undefinedWhenBusy(error: unknown): undefined {
