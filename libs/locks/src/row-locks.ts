@@ -82,8 +82,8 @@ const RECONCILIATION: Kind<ReconciliationLockKey> = {
 };
 
 /**
- * Locks that Postgres decides. Each call is a transaction of its own: a lock taken inside a longer one would make
- * others wait instead of being told that it is held.
+ * Locks that Postgres decides. Each call is a transaction by itself, which calls of the same moment for other profiles may
+ * share: a lock taken inside a longer one would make others wait instead of being told that it is held.
  */
 class RowLocks<Key> {
   constructor(
