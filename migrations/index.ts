@@ -18,6 +18,7 @@ import { PlannerStatistics } from './0017-planner-statistics.js';
 import { LifecyclePolicies } from './0018-lifecycle-policies.js';
 import { ShortEntries } from './0019-short-entries.js';
 import { SingleCommands } from './0020-single-commands.js';
+import { Disputes } from './0021-disputes.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   LifecyclePolicies,
   ShortEntries,
   SingleCommands,
+  Disputes,
 ];

@@ -70,6 +70,33 @@ describe('a lost answer', () => {
     expect(await actsOn(admin, 'trade.reject')).toEqual([]);
   });
 
+  it('whose order turns up after it was given up is disputed, until an admin settles it', async () => {
+    const { enter, venue, admin, alice, path, whenTrade, trade } = await startTrading({
+      ...{ SUBMIT_WINDOW_MS: '10', RECONCILIATION_SETTLE_MS: '0' },
+    });
+    await goSilent(venue, 'drop-response');
+    const tradeId = tradeIdOf(await enter(RESTING));
+    await vi.waitUntil(async () => {
+      const answer = await admin('POST', `${path}/trades/${tradeId}/reject`, { reason: 'asked the desk' });
+      return answer.status === 200;
+    }, PATIENCE);
+    await venue.control('DELETE', '/paper/faults');
+    expect((await admin('POST', '/api/reconciliation/runs', {})).body).toMatchObject({ state: 'corrected' });
+    expect(await trade(tradeId)).toMatchObject({ state: 'disputed' });
+
+    const settle = (caller: Caller, reason = 'it may stay') =>
+      caller('POST', `${path}/trades/${tradeId}/settle`, { reason });
+    expectProblem(await settle(alice), { status: 403, code: 'admin_only' });
+    expect((await settle(admin, ' ')).status).toBe(400);
+    expect(await trade(tradeId)).toMatchObject({ state: 'disputed' });
+    const settled = await settle(admin);
+    expect([settled.status, settled.body]).toMatchObject([200, { tradeId, state: 'entering' }]);
+    expectProblem(await settle(admin), { status: 409, code: 'not_disputed' });
+    expect(await actsOn(admin, 'trade.settle')).toMatchObject([{ actor: 'admin', subject: tradeId }]);
+    await alice('POST', `${path}/trades/${tradeId}/cancel`);
+    await whenTrade(tradeId, 'cancelled');
+  });
+
   it('of an exit is decided like that of an entry, and the trade is open again', async () => {
     const { enter, venue, admin, alice, path, whenTrade } = await startTrading();
     const tradeId = tradeIdOf(await enter());

@@ -9,6 +9,7 @@ export {
   type IntentOwner,
 } from './src/account-records.js';
 export { listAssetFlows, listNetPositions, type AssetFlow, type NetPosition } from './src/account-holdings.js';
+export type { Settlement } from './src/dispute.js';
 export type { Buffers, EntryPlan } from './src/entry-plan.js';
 export { UnknownTrade } from './src/exit.js';
 export { listHistory, type HistoryEvent } from './src/history.js';

@@ -21,6 +21,7 @@ import { ApiProblems } from './api-problems.js';
 import { CreatedOrOk, type Made } from './created-or-ok.js';
 import { page, pageQuery, pageSchema } from './page.js';
 import { unknownProfile } from './profile-problems.js';
+import { readableReason } from './readable-reason.js';
 
 const Name = z.string().min(1).max(100).refine(isStoredAsGiven, { error: 'expected text without control characters' });
 const Scope = z.enum(['global', 'venue', 'profile', 'symbol']);
@@ -33,11 +34,7 @@ const HaltBody = z.strictObject({
   venue: Name.optional().meta({ examples: ['paper'] }),
   profileId: z.guid().toLowerCase().optional(),
   symbol: Name.optional().meta({ examples: ['BTC/USD'] }),
-  reason: z
-    .string()
-    .max(500)
-    .refine((reason) => reason.trim() !== '' && isStoredAsGiven(reason), { error: 'expected a readable reason' })
-    .meta({ examples: ['the venue sends wrong prices'] }),
+  reason: readableReason('the venue sends wrong prices'),
 });
 const HaltAnswer = z.strictObject({
   id: z.guid(),

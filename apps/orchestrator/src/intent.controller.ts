@@ -8,6 +8,7 @@ import { actorOf, asPrincipal, isStoredAsGiven, type Principal } from '#libs/ten
 import { ApiProblems } from './api-problems.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { page, pageQuery, pageSchema } from './page.js';
+import { readableReason } from './readable-reason.js';
 import { EvidenceAnswer } from './trade-answer.js';
 import { getTrade, PROBLEMS_OF_TRADES, withVenue } from './trade-problems.js';
 
@@ -31,11 +32,7 @@ const UndecidedPage = pageSchema(UndecidedAnswer);
 const UndecidedQuery = pageQuery(z.string().min(1).max(128).refine(isStoredAsGiven));
 
 const RejectBody = z.strictObject({
-  reason: z
-    .string()
-    .max(500)
-    .refine((reason) => reason.trim() !== '' && isStoredAsGiven(reason), { error: 'expected a readable reason' })
-    .meta({ examples: ['the venue confirmed by telephone that it has no such order'] }),
+  reason: readableReason('the venue confirmed by telephone that it has no such order'),
 });
 const RejectAnswer = z.strictObject({
   tradeId: z.guid(),

@@ -7,6 +7,7 @@ import { loggerModule, metricsModule } from '#libs/telemetry';
 import { ApiHealthController } from './api-health.controller.js';
 import { AuditController } from './audit.controller.js';
 import { FleetKeeper } from './fleet-keeper.js';
+import { DisputeController } from './dispute.controller.js';
 import { HaltController } from './halt.controller.js';
 import { IntentController } from './intent.controller.js';
 import { HealthKeeper } from './health-keeper.js';
@@ -56,6 +57,7 @@ export function orchestratorModule(parts: {
     controllers: [
       ApiHealthController,
       AuditController,
+      DisputeController,
       HaltController,
       IntentController,
       LedgerController,

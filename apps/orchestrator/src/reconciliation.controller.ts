@@ -25,6 +25,7 @@ import {
 import { actorOf, isStoredAsGiven, recordAct, type Principal } from '#libs/tenancy';
 import { ApiProblems } from './api-problems.js';
 import { page, pageQuery, pageSchema } from './page.js';
+import { readableReason } from './readable-reason.js';
 import { CorrectionAnswer, correctionAnswer, CorrectionState, RunAnswer, runAnswer } from './reconciliation-answer.js';
 import { ReconciliationKeeper } from './reconciliation-keeper.js';
 
@@ -48,11 +49,7 @@ const CorrectionQuery = pageQuery(CorrectionId).extend({
   state: CorrectionState.optional(),
 });
 const ResolveBody = z.strictObject({
-  reason: z
-    .string()
-    .max(500)
-    .refine((reason) => reason.trim() !== '' && isStoredAsGiven(reason), { error: 'expected a readable reason' })
-    .meta({ examples: ['sold by hand at the venue, and booked'] }),
+  reason: readableReason('sold by hand at the venue, and booked'),
 });
 
 @ApiTags('reconciliation')

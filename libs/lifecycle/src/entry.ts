@@ -2,12 +2,13 @@ import { explainRefusal, REFUSAL_CODES, type RefusalCode } from '#libs/ledger';
 import { clientOrderIdFor, VenueUnavailable, type Instrument, type Ticker, type Venue } from '#libs/venues';
 import { planEntry } from './entry-plan.js';
 import { underEntryLock } from './held-lock.js';
-import { beginEntry, type EntryBeginning, type Verdict } from './intents.js';
+import { beginEntry, type EntryBeginning } from './intents.js';
 import type { LifecycleParts } from './lifecycle-parts.js';
 import type { Outcome, Signal } from './signal.js';
 import { submitOnce } from './submission.js';
 import { tradeIdOf } from './trade-id.js';
 import { lookUpTrade, type Trade } from './trades.js';
+import type { Verdict } from './verdict.js';
 
 const TIME_IN_FORCE_DEFAULT = 'gtc' as const;
 

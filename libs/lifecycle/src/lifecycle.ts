@@ -1,4 +1,5 @@
 import { cancelTrade } from './cancel.js';
+import { settleDispute, type Settlement } from './dispute.js';
 import { enter } from './entry.js';
 import { exitTrade } from './exit.js';
 import type { IntentRef } from './intents.js';
@@ -38,6 +39,10 @@ export class Lifecycle {
 
   rejectIntent(ref: IntentRef, by: { readonly actor: string; readonly reason: string }): Promise<Resolution> {
     return rejectByOperator(this.parts, ref, by);
+  }
+
+  settleDispute(trade: TradeRef, by: { readonly actor: string; readonly reason: string }): Promise<Settlement> {
+    return settleDispute(this.parts.database, trade, by);
   }
 
   rebuild(scope: RebuildScope): Promise<LedgerCorrection[]> {

@@ -90,25 +90,28 @@ async function live(lifecycle: Lifecycle, life: Life, by: Delivery): Promise<Rec
 
 /** All of a trade's rows but for who brought them and when, which may differ; orders and fills by their ids. */
 async function rowsOf({ admin, balances }: Lifecycle, profileId: string): Promise<Record<string, unknown>> {
-  const rows = await Promise.all(
-    Object.entries(ROWS).map(async ([name, sql]) => [name, (await admin.query(sql, [profileId])).rows]),
-  );
-  return { ...(Object.fromEntries(rows) as Record<string, unknown>), balances: await balances(profileId) };
+  const rows: Record<string, unknown> = {};
+  for (const [name, sql] of Object.entries(ROWS)) rows[name] = (await admin.query(sql, [profileId])).rows;
+  return { ...rows, balances: await balances(profileId) };
 }
 
+/** 4.3 and 4.30 are the same. */
+const numbers = (...columns: string[]): string =>
+  columns.map((column) => `trim_scale(${column}) as ${column.replace(/^.*\./, '')}`).join(', ');
+
 const ROWS = {
-  orders: `select purpose, generation, quantity, status, filled_quantity, booked_quantity, average_price, updated_at,
-      settled_at is not null as is_settled from orders where profile_id = $1 order by purpose, generation`,
-  fills: `select o.purpose, o.generation, f.fill_id, f.quantity, f.price, f.fee_amount, f.fee_asset, f.fee_charged,
-      f.moved_quantity, f.moved_amount, f.happened_at from fills f join orders o using (venue, order_id)
-     where f.profile_id = $1 order by o.purpose, o.generation, f.fill_id`,
-  positions: `select side, quantity, entry_quantity, entry_notional, exit_quantity, exit_notional, fees,
-      trim_scale(realized_pnl) as realized_pnl, opened_at, closed_at is not null as is_closed
+  orders: `select purpose, generation, status, updated_at, settled_at is not null as is_settled,
+      ${numbers('quantity', 'filled_quantity', 'booked_quantity', 'average_price')} from orders where profile_id = $1 order by purpose, generation`,
+  fills: `select o.purpose, o.generation, f.fill_id, f.fee_asset, f.happened_at,
+      ${numbers('f.quantity', 'f.price', 'f.fee_amount', 'f.fee_charged', 'f.moved_quantity', 'f.moved_amount')}
+     from fills f join orders o using (venue, order_id) where f.profile_id = $1 order by o.purpose, o.generation, f.fill_id`,
+  positions: `select side, ${numbers('quantity', 'entry_quantity', 'entry_notional', 'exit_quantity')},
+      ${numbers('exit_notional', 'fees', 'realized_pnl')}, opened_at, closed_at is not null as is_closed
      from positions where profile_id = $1`,
   trades: `select state, exit_generation, ended_at is not null as is_ended from trade_lifecycle where profile_id = $1`,
   intents: `select state, is_active from entry_intents where profile_id = $1
      union all select state, is_active from exit_intents where profile_id = $1`,
-  reservations: `select reserved_for_orders, order_quantity, reserved_for_positions, position_quantity
+  reservations: `select ${numbers('reserved_for_orders', 'order_quantity', 'reserved_for_positions', 'position_quantity')}
      from reservations where profile_id = $1`,
   history: 'select event from trade_history where profile_id = $1 order by event',
   halts: 'select reason from halts where profile_id = $1',

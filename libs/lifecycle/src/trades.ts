@@ -62,7 +62,7 @@ export async function listTrades(
   return rows.map(tradeOf);
 }
 
-/** The one trade of a profile that is active in a symbol; a disputed one is not. */
+/** The one trade of a profile that is active in a symbol, disputed or not. */
 export async function findActiveTrade(
   tx: Tx,
   of: { readonly profileId: string; readonly symbol: string },
