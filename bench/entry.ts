@@ -5,10 +5,10 @@
  *   npm run bench:entry                       the cost, and the rate from ten thousand to a million finished trades
  *   npm run bench:entry -- --trades 100000    the same, up to a hundred thousand
  */
-import { parseArgs } from 'node:util';
 import { SystemClock } from '#libs/clock';
 import { withEntryStage, type EntryStage } from './entry/stage.ts';
 import { finishTrades } from './entry/trades.ts';
+import { howFar } from './how-far.ts';
 import { median, percentile } from './statistics.ts';
 
 const clock = new SystemClock();
@@ -20,7 +20,7 @@ const MEDIAN_MAX = 1.5;
 const P99_MAX = 2;
 const TRADES_FEW = 10_000;
 
-const { values: flags } = parseArgs({ options: { trades: { type: 'string', default: '1000000' } } });
+const trades = howFar('entry', { name: 'trades', means: 'how many finished trades to end with', usual: 1_000_000 });
 
 function print(what: string, value: string): void {
   process.stdout.write(`${what.padEnd(64)} ${value}\n`);
@@ -108,5 +108,5 @@ await withEntryStage(async (stage) => {
   for (const concurrency of CONCURRENCIES) {
     if (!printCost(await compare(stage, concurrency), concurrency)) process.exitCode = 1;
   }
-  await printGrowth(stage, Number(flags.trades));
+  await printGrowth(stage, trades);
 });

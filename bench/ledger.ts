@@ -6,10 +6,10 @@
  *   npm run bench:ledger -- --entries 10000000   the same, up to ten million (takes minutes and some gigabytes)
  */
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { Database } from '#libs/database';
 import { LedgerService } from '#libs/ledger';
 import { Decimal } from '#libs/money';
+import { howFar } from './how-far.ts';
 import { openStage, PROFILES, type Operation, type Stage } from './ledger/stage.ts';
 import { bareUpdate, inBatches, oneByOne, pick, type Where } from './ledger/workload.ts';
 import { median } from './statistics.ts';
@@ -20,7 +20,7 @@ const CONNECTIONS = [1, 8, 32];
 const CALLERS = 200;
 const ENTRIES_FEW = 10_000;
 
-const { values: flags } = parseArgs({ options: { entries: { type: 'string', default: '1000000' } } });
+const entries = howFar('ledger', { name: 'entries', means: 'how many journal rows to end with', usual: 1_000_000 });
 
 interface Measurement {
   readonly name: string;
@@ -212,4 +212,4 @@ await onStage(async (stage) => {
   await database.close();
   await printBytes(stage);
 });
-await onStage((stage) => printGrowth(stage, Number(flags.entries)));
+await onStage((stage) => printGrowth(stage, entries));

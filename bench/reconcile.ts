@@ -5,8 +5,8 @@
  *   npm run bench:reconcile                      1,000, 10,000 and 100,000 open orders
  *   npm run bench:reconcile -- --orders 10000    the same, up to ten thousand
  */
-import { parseArgs } from 'node:util';
 import { SystemClock } from '#libs/clock';
+import { howFar } from './how-far.ts';
 import { withReconcileStage, type ReconcileStage } from './reconcile/stage.ts';
 import { median } from './statistics.ts';
 
@@ -17,7 +17,7 @@ const MIB = 2 ** 20;
 const LOOK_EVERY_MS = 20;
 const clock = new SystemClock();
 
-const { values: flags } = parseArgs({ options: { orders: { type: 'string', default: '100000' } } });
+const orders = howFar('reconcile', { name: 'orders', means: 'how many open orders at most', usual: 100_000 });
 
 function print(what: string, value: string): void {
   process.stdout.write(`${what.padEnd(64)} ${value}\n`);
@@ -66,7 +66,7 @@ async function writesSoFar({ admin }: ReconcileStage): Promise<number> {
 
 await withReconcileStage(async (stage) => {
   const perOrder: number[] = [];
-  const sizes = SIZES.filter((size) => size <= Number(flags.orders));
+  const sizes = SIZES.filter((size) => size <= orders);
   for (const size of sizes) {
     process.stderr.write(`Submitting orders until ${size} are open\n`);
     await stage.grow(size);
