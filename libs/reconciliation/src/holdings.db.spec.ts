@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHoldings } from './holding-records.js';
-import { d, setupReconciliation, SYMBOL } from './testing/setup.js';
+import { d, setupReconciliation, SYMBOL, VENUE } from './testing/setup.js';
 
 /** A trade that holds 10 BTC of an account whose holdings are noted. */
 async function setup(options: Parameters<typeof setupReconciliation>[0] = {}) {
@@ -98,6 +98,19 @@ describe('what an account holds is not compared while it moves:', () => {
     const { orderId } = await enter(await newProfile());
     fillUnseen(orderId, 'f2', '4');
     account.change(orderId, { updatedAt: new Date(clock.now()) });
+    expect(await sweep()).toMatchObject({ outcome: 'clean', figures: { leftAlone: 1 } });
+    expect(await corrections()).toEqual([]);
+  });
+
+  it('an order that the venue says is filled, and whose fills it does not list yet', async () => {
+    const { account, clock, lifecycle, newProfile, enter, fillUnseen, sweep, corrections } = await setup({
+      settings: { settleMs: 600_000 },
+    });
+    const { orderId } = await enter(await newProfile());
+    fillUnseen(orderId, 'f2', '4');
+    account.change(orderId, { updatedAt: new Date(clock.now()) });
+    account.hiddenFills.add('f2');
+    await lifecycle.apply({ venue: VENUE, source: 'stream' }, { order: account.get(orderId) });
     expect(await sweep()).toMatchObject({ outcome: 'clean', figures: { leftAlone: 1 } });
     expect(await corrections()).toEqual([]);
   });

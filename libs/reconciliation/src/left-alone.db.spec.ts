@@ -132,4 +132,15 @@ describe('a second look', () => {
     expect(await sweep()).toMatchObject({ outcome: 'clean', figures: { mismatches: 0, corrected: 0 } });
     expect(await corrections()).toEqual([]);
   });
+
+  it('writes nothing where somebody else has just recorded the order', async () => {
+    const { account, newProfile, tryEnter, tell, sweep, corrections, onStep } = await setupReconciliation();
+    account.submission = 'lost';
+    account.failing.add('findByClientOrderId');
+    expect(await tryEnter(await newProfile())).toMatchObject({ outcome: 'unknown' });
+    account.failing.clear();
+    onStep((step) => (step === 'sweep:locked' ? tell('v1') : undefined));
+    expect(await sweep()).toMatchObject({ outcome: 'clean', figures: { missingInDb: 1, mismatches: 0, corrected: 0 } });
+    expect(await corrections()).toEqual([]);
+  });
 });
