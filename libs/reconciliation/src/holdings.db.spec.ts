@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHoldings } from './holding-records.js';
+import { noteHoldings, readHoldings } from './holding-records.js';
 import { d, setupReconciliation, SYMBOL, VENUE } from './testing/setup.js';
 
 /** A trade that holds 10 BTC of an account whose holdings are noted. */
@@ -24,6 +24,19 @@ describe('what an account holds', () => {
     await tell(orderId);
     expect(await sweepQuietly()).toMatchObject({ outcome: 'clean' });
     expect(await noted()).toEqual({ BTC: '10', USD: '999000' });
+  });
+
+  it('is not noted by a sweep that began before the one that noted it last', async () => {
+    const { clock, database, noted } = await setup();
+    const note = (amount: string, at: number) =>
+      database.transaction((tx) =>
+        noteHoldings(tx, { venue: VENUE, held: new Map([['BTC', d(amount)]]), heldAt: new Date(clock.now() + at) }),
+      );
+    await note('12', 2_000);
+    await note('11', 1_000);
+    expect(await noted()).toMatchObject({ BTC: '12' });
+    await note('13', 3_000);
+    expect(await noted()).toMatchObject({ BTC: '13' });
   });
 
   it('is noted as nothing of an asset that is traded and not held', async () => {
