@@ -17,8 +17,7 @@ import { Reconciliation } from './0016-reconciliation.js';
 import { PlannerStatistics } from './0017-planner-statistics.js';
 import { LifecyclePolicies } from './0018-lifecycle-policies.js';
 import { ShortEntries } from './0019-short-entries.js';
-import { SingleCommands } from './0020-single-commands.js';
-import { Disputes } from './0021-disputes.js';
+import { Disputes } from './0020-disputes.js';
 
 /** Oldest first. A migration that was released is never changed; a mistake is mended by a later one. */
 export const migrations = [
@@ -41,6 +40,5 @@ export const migrations = [
   PlannerStatistics,
   LifecyclePolicies,
   ShortEntries,
-  SingleCommands,
   Disputes,
 ];

@@ -5,7 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * And what was left behind counts in a trade's truth wherever it stands between the fills, whatever becomes of the trade.
  */
 export class Disputes implements MigrationInterface {
-  readonly name = 'Disputes0000000000021';
+  readonly name = 'Disputes0000000000020';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const sql of [SETTLE_ORDER, TRUTH, SETTLE_DISPUTE, GRANTS]) await runner.query(sql);
