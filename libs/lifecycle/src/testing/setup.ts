@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { Database } from '#libs/database';
 import { deposit, findLedger, openLedger, verifyLedger } from '#libs/ledger';
@@ -60,11 +60,14 @@ export async function setupLifecycle(options: { capital?: string; poolSize?: num
   const admin = new Client({ connectionString: withDatabase(inject('superuserUrl'), name) });
   await admin.connect();
   onTestFinished(() => admin.end());
+  /** For what trades that live side by side ask at the same moment. */
+  const superusers = new Pool({ connectionString: withDatabase(inject('superuserUrl'), name), max: 2 });
+  onTestFinished(() => superusers.end());
   const locks = new EntryLocks(database, { ttlMs: LOCK_TTL_MS });
 
   const newProfile = async (capital = options.capital ?? '10000'): Promise<string> => {
     const profileId = randomUUID();
-    await admin.query('insert into profiles (profile_id, name, owner_id) values ($1, $2, $3)', [
+    await superusers.query('insert into profiles (profile_id, name, owner_id) values ($1, $2, $3)', [
       profileId,
       'p',
       'alice',
@@ -78,7 +81,7 @@ export async function setupLifecycle(options: { capital?: string; poolSize?: num
 
   /** The token of a lock on the symbol, which another holding of it makes stale. */
   const lockToken = async (profileId: string, symbol = SYMBOL): Promise<bigint> => {
-    await admin.query(`update entry_locks set expires_at = now() where profile_id = $1 and symbol = lower($2)`, [
+    await superusers.query(`update entry_locks set expires_at = now() where profile_id = $1 and symbol = lower($2)`, [
       profileId,
       symbol,
     ]);
