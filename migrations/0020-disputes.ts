@@ -125,8 +125,10 @@ const TRUTH = `
           select k.moved_quantity, k.moved_amount, o.purpose, k.booking from public.fills k
             join public.orders o on o.venue = k.venue and o.order_id = k.order_id
            where k.profile_id = p_profile_id and k.trade_id = i.trade_id and k.moved_quantity > 0
-          -- One that does not say when came after all fills.
-          union all select null, null, 'left-behind', coalesce((k.detail ->> 'afterBooking')::bigint, 9223372036854775807)
+          -- Those of earlier versions do not say after which fill they came; then the clock does.
+          union all select null, null, 'left-behind', coalesce((k.detail ->> 'afterBooking')::bigint, (
+                   select max(b.booking) from public.fills b
+                    where b.profile_id = p_profile_id and b.trade_id = i.trade_id and b.recorded_at <= k.recorded_at))
             from public.trade_history k
            where k.profile_id = p_profile_id and k.trade_id = i.trade_id and k.event = 'left-behind') x
         order by x.booking, x.purpose = 'left-behind'

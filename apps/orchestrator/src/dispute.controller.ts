@@ -9,7 +9,7 @@ import { ApiProblems } from './api-problems.js';
 import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { readableReason } from './readable-reason.js';
 import { TradeAnswer, tradeAnswer } from './trade-answer.js';
-import { getTrade, PROBLEMS_OF_TRADES } from './trade-problems.js';
+import { assertAdmin, getTrade, PROBLEMS_OF_DECISIONS, PROBLEMS_OF_TRADES } from './trade-problems.js';
 
 const SettleBody = z.strictObject({ reason: readableReason('what was sold twice was bought back at the venue') });
 
@@ -31,8 +31,7 @@ export class DisputeController {
   })
   @ApiOkResponse({ standardSchema: TradeAnswer })
   @ApiProblems({
-    400: 'a field is missing, unknown or unreadable: "errors" names each',
-    403: '`admin_only`: the trade is yours, but this is for an admin to decide',
+    ...PROBLEMS_OF_DECISIONS,
     404: PROBLEMS_OF_TRADES[404],
     409: '`not_disputed`: there is nothing to settle · `active_entry`: another trade is active in its symbol',
   })
@@ -44,9 +43,7 @@ export class DisputeController {
     const read = () =>
       asPrincipal(this.database, principal, (tx) => getTrade(tx, { profileId: at.id, tradeId: at.tradeId }));
     const trade = await read();
-    if (principal.kind !== 'admin') {
-      throw new Refusal(403, 'admin_only', 'Only an admin settles what a venue and our books disagreed on; ask one.');
-    }
+    assertAdmin(principal);
     assertSettled(await this.keeper.lifecycle.settleDispute(trade, { actor: actorOf(principal), reason }), trade);
     return tradeAnswer(await read());
   }

@@ -10,7 +10,7 @@ import { LifecycleKeeper } from './lifecycle-keeper.js';
 import { page, pageQuery, pageSchema } from './page.js';
 import { readableReason } from './readable-reason.js';
 import { EvidenceAnswer } from './trade-answer.js';
-import { getTrade, PROBLEMS_OF_TRADES, withVenue } from './trade-problems.js';
+import { assertAdmin, getTrade, PROBLEMS_OF_DECISIONS, PROBLEMS_OF_TRADES, withVenue } from './trade-problems.js';
 
 const UndecidedAnswer = z.strictObject({
   profileId: z.guid(),
@@ -72,8 +72,7 @@ export class IntentController {
   })
   @ApiOkResponse({ standardSchema: RejectAnswer })
   @ApiProblems({
-    400: 'a field is missing, unknown or unreadable: "errors" names each',
-    403: '`admin_only`: the trade is yours, but this is for an admin to decide',
+    ...PROBLEMS_OF_DECISIONS,
     409: '`trade_decided`: what became of it is known · `order_found`: the venue has the order after all · `changed_since`: somebody else is at work on it',
     ...PROBLEMS_OF_TRADES,
   })
@@ -86,9 +85,7 @@ export class IntentController {
       const found = await getTrade(tx, { profileId: at.id, tradeId: at.tradeId });
       return { trade: found, intents: await listIntentsOf(tx, found) };
     });
-    if (principal.kind !== 'admin') {
-      throw new Refusal(403, 'admin_only', 'Only an admin decides what a venue has not proved; ask one.');
-    }
+    assertAdmin(principal);
     const { profileId, tradeId } = trade;
     const undecided = intents.find(({ state }) => state === 'pending' || state === 'unknown');
     if (!undecided) {
