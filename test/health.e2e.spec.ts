@@ -116,7 +116,7 @@ describe('a loop that is stuck', () => {
   it('of a worker that died turns the orchestrator, and its successor brings it back', async () => {
     const { fleet, fleetHealth } = await startWatched({ RESPAWN_BASE_MS: '600000', RESPAWN_MAX_MS: '3600000' });
     const pid = await fleet.whenRunning(PAIR);
-    const before = await fleetHealth();
+    const before = await when(fleetHealth, ({ monitorLoopLastRun }) => monitorLoopLastRun !== null);
     process.kill(pid, 'SIGKILL');
     const dead = await when(fleetHealth, (health) => !health.tradingLoopHealthy && !health.monitorLoopHealthy);
     expect(dead.code).toBe(503);

@@ -20,7 +20,7 @@ async function setup(adapter: Adapter, count: number) {
 /** What each process was told of the same wish; whoever came too late knows the trade, or that another is at it. */
 function expectOneSubmission(outcomes: readonly Outcome[]): void {
   const words = outcomes.map(({ outcome, reason }) => (reason === undefined ? outcome : `${outcome}: ${reason}`));
-  expect(words).toContain('submitted');
+  expect(words, words.join()).toContain('submitted');
   const others = new Set(words.filter((word) => word !== 'submitted'));
   expect(['unknown: pending', 'skipped: locked']).toEqual(expect.arrayContaining([...others]));
 }

@@ -41,7 +41,13 @@ export async function exitTrade(parts: LifecycleParts, request: ExitRequest): Pr
   if (trade.state === 'exiting') return exitUnderWay(parts, trade, clientOrderId);
 
   const plan = await planExit(parts, venue, trade);
-  if ('refusal' in plan) return skipped(plan.refusal, plan.detail);
+  if ('refusal' in plan) {
+    // An exit that another began meanwhile has taken from the account what is missing there.
+    const now = await getTrade(parts, request);
+    if (now.state === 'exiting') return exitUnderWay(parts, now, exitIdOf(parts, venue, now));
+    const ended = obstacleOf(now);
+    return ended ? skipped(...ended) : skipped(plan.refusal, plan.detail);
+  }
   const outcome = await underEntryLock(parts, trade, async (lock): Promise<Outcome> => {
     await parts.observer.reached('exit:locked');
     const { profileId, tradeId, exitGeneration: generation, symbol } = trade;
